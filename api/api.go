@@ -1,0 +1,96 @@
+// Package api is the door: the HTTP routes, what each of them demands of a token, and how answers and errors are written.
+// The work itself is done further in; a handler here takes exactly the parts that it uses, reads the request, calls one of
+// them and writes what comes back.
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gantry-packs/gantry/host"
+	"github.com/gantry-packs/gantry/host/engine"
+)
+
+// access is what a route demands of a request.
+type access struct {
+	scope  string // of the caller's token
+	open   bool   // nothing is demanded
+	signed bool   // a signed URL does as well as a token
+}
+
+var (
+	public        = access{open: true}
+	reads         = access{scope: "packs:read"}
+	readsOrSigned = access{scope: "packs:read", signed: true}
+	calls         = access{scope: engine.Scope}
+	admin         = access{scope: "admin"}
+)
+
+// route is one operation of the service.
+type route struct {
+	method  string
+	pattern string // as in http.ServeMux
+	access  access
+	action  string // every use leaves an audit row of this name; "" for what changes nothing
+	doc     doc
+	handler http.HandlerFunc
+}
+
+// doc is what openapi.json says of a route beyond its path: in and out name schemas of schemas.json, "" is no JSON body.
+type doc struct {
+	summary string
+	status  int // of success
+	in, out string
+	query   string // names of query parameters, separated by spaces
+}
+
+// routes is the whole door, one line an operation.
+func routes(h *host.Host, version string) []route {
+	b := newBodies()
+	table := []route{
+		{"POST", "/api/v1/auth/login", public, "auth.login", doc{"Log in: a token for 12 hours", 200, "Login", "LoginToken", ""}, login(h.Auth, b)},
+		{"POST", "/api/v1/auth/tokens", admin, "token.mint", doc{"Mint a token", 201, "TokenRequest", "NewToken", ""}, mintToken(h.Auth, b)},
+		{"GET", "/api/v1/auth/tokens", admin, "", doc{"List minted tokens", 200, "", "TokenList", ""}, listTokens(h.Auth)},
+		{"DELETE", "/api/v1/auth/tokens/{id}", admin, "token.revoke", doc{"Revoke a token at once", 204, "", "", ""}, revokeToken(h.Auth)},
+		{"GET", "/api/v1/packs", reads, "", doc{"List packs", 200, "", "PackList", ""}, listPacks(h.Packs)},
+		{"GET", "/api/v1/packs/{name}", reads, "", doc{"One pack, with examples", 200, "", "Pack", ""}, showPack(h.Packs)},
+		{"POST", "/api/v1/packs/{name}", calls, engine.Action, doc{"Call a pack", 200, "PackInput", "Envelope", ""}, callPack(h.Engine, b)},
+		{"GET", "/api/v1/artifacts", reads, "", doc{"List artifacts, newest first", 200, "", "ArtifactPage", "pack limit cursor"}, listArtifacts(h.Artifacts)},
+		{"POST", "/api/v1/artifacts", calls, "artifact.upload", doc{"Upload a file", 201, "Upload", "Artifact", ""}, uploadArtifact(h.Artifacts)},
+		{"GET", "/api/v1/artifacts/{key...}", readsOrSigned, "", doc{"The bytes; with Accept: application/json the entry", 200, "", "Artifact", "exp sig"}, getArtifact(h.Artifacts)},
+		{"DELETE", "/api/v1/artifacts/{key...}", calls, "artifact.delete", doc{"Delete an artifact", 204, "", "", ""}, deleteArtifact(h.Artifacts)},
+		{"GET", "/api/v1/audit", admin, "", doc{"Audit rows, newest first", 200, "", "AuditPage", "from to pack subject status limit cursor"}, listAudit(h.Audit)},
+		{"GET", "/healthz", public, "", doc{"Is the process up", 200, "", "Health", ""}, healthz},
+		{"GET", "/readyz", public, "", doc{"Are the parts that a call needs up; 503 if not", 200, "", "Readiness", ""}, readyz(h.Ready)},
+		{"GET", "/metrics", public, "", doc{"Metrics in Prometheus' format", 200, "", "", ""}, metricsPage(h.Metrics)},
+		{"GET", "/version", public, "", doc{"What is running", 200, "", "Version", ""}, showVersion(version)},
+	}
+	description := route{"GET", "/api/v1/openapi.json", public, "", doc{"This description, with the packs of now", 200, "", "OpenAPI", ""}, nil}
+	table = append(table, description)
+	table[len(table)-1].handler = openAPI(h.Packs, table, version)
+	return table
+}
+
+// New is the service's HTTP handler. It may be called once for a host, whose metrics it adds to.
+func New(h *host.Host, version string) http.Handler {
+	return newDoor(h, routes(h, version))
+}
+
+// newMux makes the table into a mux that answers every request in JSON: what is not in the table is not_found, and a known
+// path with another method is method_not_allowed.
+func (d *door) newMux(table []route) *http.ServeMux {
+	mux := http.NewServeMux()
+	allowed := map[string][]string{}
+	for _, rt := range table {
+		mux.Handle(rt.method+" "+rt.pattern, d.guard(rt))
+		allowed[rt.pattern] = append(allowed[rt.pattern], rt.method)
+		if rt.method == "GET" {
+			allowed[rt.pattern] = append(allowed[rt.pattern], "HEAD")
+		}
+	}
+	for pattern, methods := range allowed {
+		mux.Handle(pattern, methodNotAllowed(pattern, strings.Join(methods, ", ")))
+	}
+	mux.HandleFunc("/", notFound)
+	return mux
+}
