@@ -17,8 +17,13 @@ const tempDir = "tmp"
 // name a path. Only the artifacts' own files and the URL key live in it.
 type folder struct{ dir string }
 
+// openFolder makes the folder and empties its temporary part: one process owns it, so what lies there was cut off by a crash.
 func openFolder(dir string) (folder, error) {
-	return folder{dir}, os.MkdirAll(filepath.Join(dir, tempDir), 0o700)
+	temp := filepath.Join(dir, tempDir)
+	if err := os.RemoveAll(temp); err != nil {
+		return folder{}, err
+	}
+	return folder{dir}, os.MkdirAll(temp, 0o700)
 }
 
 // hashOf is the file name of a key.
