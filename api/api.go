@@ -7,9 +7,14 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
+
 	"github.com/gantry-packs/gantry/host"
 	"github.com/gantry-packs/gantry/host/engine"
 )
+
+// restOfPath is the parameter that takes the rest of a path, slashes and all.
+const restOfPath = "{key...}"
 
 // access is what a route demands of a request.
 type access struct {
@@ -29,7 +34,7 @@ var (
 // route is one operation of the service.
 type route struct {
 	method  string
-	pattern string // as in http.ServeMux
+	pattern string // {name} is one segment, {key...} the rest of the path
 	access  access
 	action  string // every use leaves an audit row of this name; "" for what changes nothing
 	doc     doc
@@ -76,21 +81,33 @@ func New(h *host.Host, version string) http.Handler {
 	return newDoor(h, routes(h, version))
 }
 
-// newMux makes the table into a mux that answers every request in JSON: what is not in the table is not_found, and a known
+// newMux makes the table into a router that answers every request in JSON: what is not in the table is not_found, and a known
 // path with another method is method_not_allowed.
-func (d *door) newMux(table []route) *http.ServeMux {
-	mux := http.NewServeMux()
+func (d *door) newMux(table []route) *chi.Mux {
+	mux := chi.NewRouter()
+	mux.NotFound(notFound)
 	allowed := map[string][]string{}
 	for _, rt := range table {
-		mux.Handle(rt.method+" "+rt.pattern, d.guard(rt))
-		allowed[rt.pattern] = append(allowed[rt.pattern], rt.method)
-		if rt.method == "GET" {
-			allowed[rt.pattern] = append(allowed[rt.pattern], "HEAD")
-		}
+		allowed[rt.pattern] = append(allowed[rt.pattern], rt.methods()...)
 	}
 	for pattern, methods := range allowed {
-		mux.Handle(pattern, methodNotAllowed(pattern, strings.Join(methods, ", ")))
+		mux.Handle(chiPattern(pattern), methodNotAllowed(pattern, strings.Join(methods, ", ")))
 	}
-	mux.HandleFunc("/", notFound)
+	for _, rt := range table {
+		for _, method := range rt.methods() {
+			mux.Method(method, chiPattern(rt.pattern), d.guard(rt))
+		}
+	}
 	return mux
 }
+
+// methods are those that the route answers: a GET can be asked for its header alone.
+func (rt route) methods() []string {
+	if rt.method == http.MethodGet {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	return []string{rt.method}
+}
+
+// chiPattern is the pattern as chi writes it: the rest of a path has no name there.
+func chiPattern(pattern string) string { return strings.Replace(pattern, restOfPath, "*", 1) }

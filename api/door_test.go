@@ -92,7 +92,7 @@ func TestUnknownAndTrickyPaths(t *testing.T) {
 		"//": wire.NotFound, "//healthz": wire.NotFound, "/healthz/": wire.NotFound, "/api/v1//packs": wire.NotFound, "/./healthz": wire.NotFound,
 		"/api/v1/packs/..":                          wire.NotFound,
 		"/api/v1/packs/%2e%2e":                      wire.NotFound,
-		"/api/v1/packs/a%2fb":                       wire.PackNotFound,
+		"/api/v1/packs/a%2fb":                       wire.NotFound,
 		"/api/v1/packs/test.echo%00":                wire.NotFound,
 		"/api/v1/packs/test.echo%0d%0aX-Evil:%201":  wire.NotFound,
 		"/api/v1/packs/%ff%fe":                      wire.NotFound,

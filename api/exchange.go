@@ -29,6 +29,7 @@ type exchange struct {
 
 	route   string      // pattern of the route; "" when none fits
 	action  string      // the audit row's
+	pack    string      // that the path names
 	caller  auth.Caller // zero until the token is checked
 	signed  bool        // no token, but a signed URL
 	audited bool        // a part further in writes the audit row

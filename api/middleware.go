@@ -9,11 +9,13 @@ import (
 	"path"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
@@ -30,12 +32,14 @@ const anonymousRows = 20
 // maxLogged is how many bytes of a caller's own words go into a log line or an audit row.
 const maxLogged = 256
 
+var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
 // requestIDForm is what a caller's X-Request-Id must look like to be kept.
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // door is what every request passes on its way in and out.
 type door struct {
-	mux       *http.ServeMux
+	mux       *chi.Mux
 	auth      *auth.Service
 	audit     *audit.Log
 	log       *slog.Logger
@@ -79,7 +83,13 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		notFound(x, r)
 		return
 	}
-	d.mux.ServeHTTP(x, r)
+	// Routed by the decoded path: chi would take the escaped one, and hand handlers names that are still escaped.
+	routing := chi.NewRouteContext()
+	routing.RoutePath, routing.RouteMethod = r.URL.Path, r.Method
+	if !slices.Contains(knownMethods, r.Method) {
+		routing.RouteMethod = http.MethodOptions // which no route takes: chi has no words for a method it doesn't know
+	}
+	d.mux.ServeHTTP(x, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, routing)))
 }
 
 // secure sets the headers of every answer. No answer is ever a page: nothing may be loaded, framed or guessed from it.
@@ -107,7 +117,8 @@ func plainPath(p string) bool {
 func (d *door) guard(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r)
-		x.route, x.action = rt.pattern, rt.action
+		x.route, x.action, x.pack = rt.pattern, rt.action, r.PathValue("name")
+		r.SetPathValue("key", r.PathValue("*"))
 		if err := d.admit(x, r, rt.access); err != nil {
 			fail(w, r, err)
 			return
@@ -172,7 +183,7 @@ func (d *door) record(x *exchange, r *http.Request, took time.Duration) {
 	}
 	row := audit.Row{
 		At: x.started, RequestID: x.id, Subject: x.caller.Subject, Client: x.caller.Client, Action: x.action,
-		Pack: cut(r.PathValue("name")), Status: "ok", DurationMS: float64(took.Microseconds()) / 1000, Remote: x.remote,
+		Pack: cut(x.pack), Status: "ok", DurationMS: float64(took.Microseconds()) / 1000, Remote: x.remote,
 	}
 	if x.err != nil {
 		row.Status, row.Error = "error", string(x.err.Code)
