@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -86,22 +87,31 @@ func failCall(w http.ResponseWriter, r *http.Request, err error, pack, session s
 		}
 	}
 	body := failure{Error: e.Code, Message: e.Message, Pack: pack, SessionID: session, Details: e.Details}
-	raw, merr := json.Marshal(body)
+	raw, merr := encode(body)
 	if merr != nil { // details that are no JSON: the pack's fault, and no reason to lose the error itself
 		body.Details = nil
-		raw, _ = json.Marshal(body)
+		raw, _ = encode(body)
 	}
 	writeRaw(w, code, raw)
 }
 
 // writeJSON answers v.
 func writeJSON(w http.ResponseWriter, r *http.Request, status int, v any) {
-	raw, err := json.Marshal(v)
+	raw, err := encode(v)
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
 	writeRaw(w, status, raw)
+}
+
+// encode is json.Marshal without \u003c for <: no answer is ever read as HTML, and messages are read by people.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // writeRaw answers JSON as it is. An error of the write is the caller's broken connection; there is nobody to tell.

@@ -13,8 +13,8 @@ const (
 	longString = 1 << 20
 
 	// growthLimit is how much more memory the process may hold after the storm than before. The largest single request is a
-	// 48 MiB body; its buffers are garbage afterwards, and the heap has grown by a few of them until the collector returns them.
-	growthLimit = 192 << 20
+	// 48 MiB body, whose buffers are garbage afterwards; the collector may keep one of them for a while.
+	growthLimit = 64 << 20
 	settleLimit = 60 * time.Second // for the collector to return them
 )
 
@@ -159,13 +159,13 @@ func warmed(t *testing.T, s *Server) int64 {
 func settled(t *testing.T, s *Server, before int64) {
 	t.Helper()
 	now := s.RSS()
-	for end := time.Now().Add(settleLimit); now > before+growthLimit && time.Now().Before(end); now = s.RSS() {
+	for end := time.Now().Add(settleLimit); now > before+growthLimit && !raceEnabled && time.Now().Before(end); now = s.RSS() {
 		for range 50 {
 			s.MustDo("POST", "/api/v1/packs/memory.store", s.AdminToken(), `{"category":"storm","key":"k","value":1}`)
 		}
 	}
 	t.Logf("memory: %d MiB before the storm, %d MiB after", before>>20, now>>20)
-	if now > before+growthLimit {
+	if now > before+growthLimit && !raceEnabled { // the race detector's own memory tells nothing
 		t.Errorf("the process holds %d MiB more than before the storm, at most %d are allowed", (now-before)>>20, growthLimit>>20)
 	}
 }

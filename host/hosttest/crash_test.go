@@ -66,6 +66,7 @@ func TestKill9(t *testing.T) {
 		case <-time.After(requestLimit):
 			t.Errorf("the load made only %d acknowledged operations", len(l.promises))
 		}
+		awaitWriting(t, s)
 		s.Kill9()
 		workers.Wait()
 		all = append(all, l.promises...)
@@ -249,6 +250,13 @@ func auditRows(t *testing.T, s *Server, q url.Values) []auditRow {
 			return rows
 		}
 		q.Set("cursor", page.NextCursor)
+	}
+}
+
+// awaitWriting returns when a file is being written, or after a while: that is when a cut leaves something behind.
+func awaitWriting(t *testing.T, s *Server) {
+	t.Helper()
+	for end := time.Now().Add(tidyLimit); time.Now().Before(end) && len(leftovers(t, s)) == 0; {
 	}
 }
 

@@ -52,16 +52,15 @@ func (s *Server) MustDo(method, path, token, body string, headers ...string) Ans
 }
 
 // AdminToken is a token of the admin, the same one for the server's whole life.
-func (s *Server) AdminToken() string {
+func (s *Server) AdminToken() string { return s.admin }
+
+func (s *Server) login() {
 	s.t.Helper()
-	if s.admin == "" {
-		a := s.MustDo("POST", "/api/v1/auth/login", "", `{"username":"admin","password":"`+AdminPassword+`"}`)
-		s.admin, _ = a.At("token").(string)
-		if a.Status != http.StatusOK || s.admin == "" {
-			s.t.Fatalf("login: %s", a)
-		}
+	a := s.MustDo("POST", "/api/v1/auth/login", "", `{"username":"admin","password":"`+AdminPassword+`"}`)
+	s.admin, _ = a.At("token").(string)
+	if a.Status != http.StatusOK || s.admin == "" {
+		s.t.Fatalf("login: %s", a)
 	}
-	return s.admin
 }
 
 // Mint makes a token of a subject with scopes, valid for an hour.

@@ -46,6 +46,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -93,7 +94,7 @@ func (g Target) params(files []string) testscript.Params {
 			e.Vars = append(e.Vars, "URL="+g.URL, "GANTRY_URL="+g.URL, "SERVER_DATA="+g.DataDir, "HOME="+e.WorkDir,
 				"GANTRY_DATA_DIR="+filepath.Join(e.WorkDir, "data"), "GOCACHE="+g.GoCache, "GANTRY_TOKEN="+g.Admin, "TOKEN="+g.Admin, "SUBJECT=admin")
 			s.token = g.Admin
-			return nil
+			return noTelemetry(e.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"call": cmdCall, "GET": method("GET"), "POST": method("POST"), "PUT": method("PUT"), "DELETE": method("DELETE"),
@@ -101,6 +102,16 @@ func (g Target) params(files []string) testscript.Params {
 			"jq": cmdJQ, "match": cmdMatch, "like": cmdLike, "set": cmdSet,
 		},
 	}
+}
+
+// noTelemetry keeps the go command, which some scripts and the doctor run, from leaving a process behind that writes into
+// the script's home after the script.
+func noTelemetry(home string) error {
+	dir := filepath.Join(home, ".config", "go", "telemetry")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "mode"), []byte("off"), 0o600)
 }
 
 type sessionKey struct{}

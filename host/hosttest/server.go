@@ -67,6 +67,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	s.launch()
 	t.Cleanup(s.finish)
+	s.login()
 	return s
 }
 
