@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # The version is stamped by the linker, so that a checkout owned by another user, as in containers, builds too.
 # What has goroutines worth watching, and what is called often enough to be measured.
 RACED   := ./api/... ./host/... ./registry/...
-HOT     := ./host/engine ./host/wasm/... ./host/store ./host/audit ./api
+HOT     := ./registry/schema ./host/wasm/... ./host/audit ./host/engine ./host ./api ./host/hosttest
 
 .DEFAULT_GOAL := help
 .PHONY: help toolchain core build run test race check bench clean

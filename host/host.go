@@ -171,6 +171,9 @@ func (h *Host) Warm(ctx context.Context, told func(module string)) error {
 		seen[p.Digest] = true
 		told(p.Handler.Module)
 		if err := h.Wasm.Warm(ctx, p); err != nil {
+			if cause := errors.Unwrap(err); cause != nil { // hidden from callers, but this is for the operator
+				err = fmt.Errorf("%w: %w", err, cause)
+			}
 			return err
 		}
 	}

@@ -18,7 +18,6 @@ type Call struct {
 	Caller    auth.Caller
 	Pack      *registry.Pack
 	Started   time.Time
-	Deadline  time.Time
 	Blobs     *Blobs
 
 	progress func(percent float64, message string)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -120,7 +121,6 @@ func (e *Engine) run(ctx context.Context, c *Call, r Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Deadline = e.now().Add(pack.Timeout())
 	rctx, cancel := context.WithTimeout(WithCall(ctx, c), pack.Timeout())
 	defer cancel()
 	output, err := runner.Run(rctx, c, input)
@@ -159,8 +159,7 @@ func (e *Engine) finish(ctx context.Context, c *Call, r Request, err error) {
 		e.log.Log(ctx, level, "pack call failed", "pack", cut(r.Pack), "request_id", r.RequestID, "code", we.Code, "message", we.Message, "cause", errors.Unwrap(we))
 	}
 	e.metrics.ended(c.Pack, row.Error, took)
-	// The caller may be gone; the row is written all the same.
-	if aerr := e.audit.Append(context.WithoutCancel(ctx), row); aerr != nil {
+	if aerr := e.audit.Append(ctx, row); aerr != nil { // which writes it for a caller who is gone, too
 		e.log.Error("audit row lost", "request_id", r.RequestID, "pack", row.Pack, "error", aerr)
 	}
 }
@@ -176,7 +175,7 @@ func digest(input []byte) string {
 // cut keeps a caller's text short enough to be repeated.
 func cut(s string) string {
 	if len(s) > 64 {
-		return s[:64] + "…"
+		return strings.ToValidUTF8(s[:64], "") + "…"
 	}
 	return s
 }

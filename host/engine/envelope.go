@@ -33,7 +33,8 @@ func (v Envelope) AppendJSON(b []byte) []byte {
 	b = append(b, `,"output":`...)
 	b = append(b, v.Output...)
 	if len(v.Artifacts) > 0 {
-		list, _ := json.Marshal(v.Artifacts, jsontext.EscapeForHTML(false)) // strings and numbers: cannot fail
+		// Strings and numbers: cannot fail, once text that isn't UTF-8 is let through as U+FFFD.
+		list, _ := json.Marshal(v.Artifacts, jsontext.EscapeForHTML(false), jsontext.AllowInvalidUTF8(true))
 		b = append(b, `,"artifacts":`...)
 		b = append(b, list...)
 	}

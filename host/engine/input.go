@@ -89,7 +89,7 @@ func toBlob(blobs *Blobs, path []string, v jsontext.Value) ([]byte, error) {
 	}
 	ref, err := blobs.Add(data[:n])
 	if err != nil {
-		return nil, err
+		return nil, wire.Invalid("%s: %s", strings.Join(path, "."), wire.As(err).Message)
 	}
 	return json.Marshal(ref)
 }
@@ -118,15 +118,20 @@ func deliver(c *Call, output []byte) ([]byte, error) {
 }
 
 // fillBlobs puts the bytes of blobs where the output names them; what isn't a handle stays, the schema will judge it.
+// A few bytes of output can name a large blob many times, so what is put in has a limit of its own.
 func fillBlobs(c *Call, output []byte) ([]byte, error) {
+	room := MaxBlobBytes
 	return rewrite(output, nil, c.Pack.Output.Base64At, func(path []string, v jsontext.Value) ([]byte, error) {
 		var ref wire.BlobRef
-		if v.Kind() != '{' || json.Unmarshal(v, &ref) != nil {
+		if v.Kind() != '{' || json.Unmarshal(v, &ref) != nil || ref.ID == 0 {
 			return v, nil
 		}
 		data, ok := c.Blobs.Get(ref.ID)
 		if !ok {
 			return nil, wire.Errorf(wire.InvalidOutput, "%s: no blob %d in this call", strings.Join(path, "."), ref.ID)
+		}
+		if room -= len(data); room < 0 {
+			return nil, wire.Errorf(wire.InvalidOutput, "%s: the blobs in the output exceed %d MiB", strings.Join(path, "."), MaxBlobBytes>>20)
 		}
 		out := make([]byte, 0, base64.StdEncoding.EncodedLen(len(data))+2)
 		out = append(out, '"')

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -22,10 +23,10 @@ type block struct {
 // firstOffset is above 0, which means no block.
 const firstOffset = 16
 
-// alloc makes a block of n zero bytes; 0 if the limit is reached.
+// alloc makes a block of n zero bytes; 0 if the limit is reached, or if n is 0, as in Extism.
 func (a *arena) alloc(n uint64) uint64 {
 	offset := max(len(a.bytes), firstOffset)
-	if n > uint64(a.limit) || offset+int(n) > a.limit || len(a.blocks) >= maxBlocks {
+	if n == 0 || n > uint64(a.limit) || offset+int(n) > a.limit || len(a.blocks) >= maxBlocks {
 		return 0
 	}
 	end := offset + int(n)
@@ -39,10 +40,10 @@ func (a *arena) alloc(n uint64) uint64 {
 	return uint64(offset)
 }
 
-// maxBlocks bounds the blocks of one instance, since empty ones cost no bytes.
+// maxBlocks bounds the blocks of one instance: one of a byte costs the host 24 more.
 const maxBlocks = 1 << 20
 
-// write makes a block that holds data; 0 if the limit is reached.
+// write makes a block that holds data; 0 if there is no data or the limit is reached.
 func (a *arena) write(data []byte) uint64 {
 	offset := a.alloc(uint64(len(data)))
 	if offset != 0 {
@@ -53,19 +54,7 @@ func (a *arena) write(data []byte) uint64 {
 
 // find returns the index of the live block that begins at offset, or -1.
 func (a *arena) find(offset uint64) int {
-	i, ok := slices.BinarySearchFunc(a.blocks, offset, func(b block, o uint64) int {
-		switch {
-		case uint64(b.offset) < o:
-			return -1
-		case uint64(b.offset) > o:
-			return 1
-		}
-		return 0
-	})
-	// Blocks of no bytes share their offset with the next one; the last of them is meant.
-	for ok && i+1 < len(a.blocks) && uint64(a.blocks[i+1].offset) == offset {
-		i++
-	}
+	i, ok := slices.BinarySearchFunc(a.blocks, offset, func(b block, o uint64) int { return cmp.Compare(uint64(b.offset), o) })
 	if !ok || a.blocks[i].freed {
 		return -1
 	}

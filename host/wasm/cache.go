@@ -2,9 +2,12 @@ package wasm
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -40,20 +43,24 @@ func (c *codeCache) use(cfg wazero.RuntimeConfig) wazero.RuntimeConfig {
 	return cfg.WithCompilationCache(c.cache)
 }
 
-// compile compiles bin. A damaged file of the cache fails the compilation, so a failure empties the cache and tries once more.
+// compile compiles bin. A damaged file of the cache, or a full disk, fails the compilation; so the cache is emptied then and
+// the module compiled once more. Any other failure is the module's, and costs nobody else's entries.
 func (c *codeCache) compile(ctx context.Context, rt wazero.Runtime, bin []byte) (wazero.CompiledModule, error) {
 	m, err := rt.CompileModule(ctx, bin)
-	if err == nil || c.cache == nil || ctx.Err() != nil {
+	if err == nil || !damaged(err) {
 		return m, err
 	}
-	entries, rerr := filepath.Glob(filepath.Join(c.dir, "*", "*"))
-	if rerr != nil || len(entries) == 0 {
-		return nil, err
-	}
+	entries, _ := filepath.Glob(filepath.Join(c.dir, "*", "*")) // the pattern is well-formed but for the dir: then none
 	for _, e := range entries {
 		_ = os.Remove(e)
 	}
 	return rt.CompileModule(ctx, bin)
+}
+
+// damaged says whether a failed compilation is the cache's fault. wazero has no type for its complaints about a file.
+func damaged(err error) bool {
+	var file *fs.PathError
+	return errors.As(err, &file) || strings.HasPrefix(err.Error(), "compilationcache: ")
 }
 
 func (c *codeCache) close(ctx context.Context) error {

@@ -94,7 +94,7 @@ func errorSet(_ context.Context, in *instance, s []uint64) {
 	if !ok {
 		panic(outside)
 	}
-	in.failed, in.failure = true, append([]byte(nil), b[:min(len(b), 4*maxGuestError)]...)
+	in.failed, in.failure = true, append([]byte(nil), b[:min(len(b), maxErrorBlock)]...)
 }
 
 func load8(_ context.Context, in *instance, s []uint64) {

@@ -26,6 +26,6 @@ type Function struct {
 type Blocks interface {
 	// Read returns the block's bytes (not to be kept after the function returns), or false.
 	Read(offset uint64) ([]byte, bool)
-	// Write makes a new block that holds data and returns its offset, 0 if the instance's limit is reached.
+	// Write makes a new block that holds data and returns its offset, 0 if there is no data or the instance's limit is reached.
 	Write(data []byte) uint64
 }

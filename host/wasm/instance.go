@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/gantry-packs/gantry/host/engine"
 )
@@ -21,7 +24,8 @@ const (
 	maxLogLine    = 4 << 10  // bytes
 	maxStderr     = 16 << 10 // bytes kept of what the guest writes to stdout and stderr
 	fuelBudget    = 50_000   // units between two looks at the deadline: some 50 to 500 µs of guest code
-	maxGuestError = 4 << 10  // bytes of an error text that isn't ours
+	maxGuestError = 4 << 10  // bytes of a pack's error message, and of its details
+	maxErrorBlock = 1 << 20  // bytes looked at of what error_set was given
 )
 
 // instance is one call's instance of a module: what the host functions know of it.
@@ -52,7 +56,7 @@ func (r *Runner) call(ctx context.Context, m *module, c *engine.Call, input []by
 	if err != nil {
 		return nil, fmt.Errorf("reserving %d MiB for an instance: %w", limit>>20, err)
 	}
-	in := &instance{call: c, runner: r, input: input, memory: memory, blocks: arena{limit: max(limit, 2*len(input)+(8<<20))}}
+	in := &instance{call: c, runner: r, input: input, memory: memory, stderr: tail{ctx: ctx}, blocks: arena{limit: max(limit, 2*len(input)+(8<<20))}}
 	defer memory.release()
 	ctx = experimental.WithMemoryAllocator(context.WithValue(ctx, instanceKey{}, in), memory)
 	code, err := r.run(ctx, m, in)
@@ -84,18 +88,27 @@ func (r *Runner) run(ctx context.Context, m *module, in *instance) (code int32, 
 		WithStdout(&in.stderr).WithStderr(&in.stderr)
 	mod, err := r.runtime.InstantiateModule(ctx, m.compiled, cfg)
 	if err != nil {
-		return 0, err
+		return 0, unlinked{err}
 	}
 	defer mod.Close(context.WithoutCancel(ctx))
 	if err := initialize(ctx, mod); err != nil {
 		return 0, err
 	}
-	export := in.call.Pack.Handler.Export
-	if export == "" {
-		export = in.call.Pack.Name
+	return invoke(ctx, mod, exportOf(in.call.Pack))
+}
+
+// invoke calls an export that takes nothing and returns a status or nothing.
+func invoke(ctx context.Context, mod api.Module, export string) (code int32, err error) {
+	f := mod.ExportedFunction(export)
+	if d := f.Definition(); len(d.ParamTypes()) > 0 || len(d.ResultTypes()) > 0 && !slices.Equal(d.ResultTypes(), i32) {
+		return 0, refusal("its export " + export + " must take nothing and return one i32")
 	}
-	res, err := mod.ExportedFunction(export).Call(ctx)
-	if err != nil || len(res) == 0 {
+	res, err := f.Call(ctx)
+	var exit *sys.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == 0: // C's exit(0) after the work, as Extism takes it
+		return 0, nil
+	case err != nil || len(res) == 0:
 		return 0, err
 	}
 	return api.DecodeI32(res[0]), nil
@@ -140,12 +153,17 @@ func (in *instance) logLine(ctx context.Context, level slog.Level, text []byte) 
 
 // tail keeps the last maxStderr bytes written to it.
 type tail struct {
+	ctx context.Context // of the call
 	buf bytes.Buffer
 	n   int
 }
 
-// Write implements io.Writer and never fails: a guest that talks too much goes on.
+// Write implements io.Writer. It takes all, so that a guest that talks too much goes on, until its call has ended: one call of
+// WASI's fd_write may write a million times.
 func (t *tail) Write(p []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
 	t.n += len(p)
 	t.buf.Write(p[max(0, len(p)-maxStderr):])
 	if over := t.buf.Len() - maxStderr; over > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/gantry-packs/gantry/pdk/wire"
@@ -31,13 +32,17 @@ func byName(functions []Function) map[string]Function {
 
 // lend links every host module into the runtime. Which pack may use what is said by [module.check] and, at each call, by user.
 func (r *Runner) lend(ctx context.Context, functions []Function) error {
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r.runtime); err != nil {
+	watched := experimental.WithFunctionListenerFactory(ctx, deadline{})
+	if _, err := wasi_snapshot_preview1.Instantiate(watched, r.runtime); err != nil {
 		return err
 	}
 	b := r.runtime.NewHostModuleBuilder(envModule)
 	for _, f := range env {
 		do := f.do
-		b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, s []uint64) { do(ctx, instanceOf(ctx), s) }), f.params, f.results).Export(f.name)
+		b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, s []uint64) {
+			mustGoOn(ctx)
+			do(ctx, instanceOf(ctx), s)
+		}), f.params, f.results).Export(f.name)
 	}
 	if _, err := b.Instantiate(ctx); err != nil {
 		return err
@@ -63,19 +68,40 @@ func (r *Runner) lend(ctx context.Context, functions []Function) error {
 
 // tick is called by the guest each time its fuel runs out. Being Go code, it also lets the scheduler and the collector in.
 func tick(ctx context.Context, s []uint64) {
-	if err := ctx.Err(); err != nil {
-		panic(stopped{err})
-	}
+	mustGoOn(ctx)
 	s[0] = fuelBudget
 }
+
+// mustGoOn ends the guest if its call has ended. Every host function asks, since fuel doesn't pay for what the host does: a
+// loop whose every round clears 64 MiB would run for minutes between two ticks.
+func mustGoOn(ctx context.Context) {
+	if ctx.Err() != nil {
+		panic(stopped{context.Cause(ctx)})
+	}
+}
+
+// deadline is mustGoOn for functions that are not ours.
+type deadline struct{}
+
+// NewFunctionListener implements experimental.FunctionListenerFactory.
+func (d deadline) NewFunctionListener(api.FunctionDefinition) experimental.FunctionListener { return d }
+
+// Before implements experimental.FunctionListener.
+func (deadline) Before(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
+	mustGoOn(ctx)
+}
+
+// After implements experimental.FunctionListener.
+func (deadline) After(context.Context, api.Module, api.FunctionDefinition, []uint64) {}
+
+// Abort implements experimental.FunctionListener.
+func (deadline) Abort(context.Context, api.Module, api.FunctionDefinition, error) {}
 
 // user wraps a lent function: the running pack's permission is checked at every call.
 func user(f Function) api.GoFunc {
 	return func(ctx context.Context, s []uint64) {
 		in := instanceOf(ctx)
-		if err := ctx.Err(); err != nil {
-			panic(stopped{err})
-		}
+		mustGoOn(ctx)
 		if f.Raw != nil {
 			if !in.call.Pack.Allows(f.Permission) {
 				panic(refusal(denied(f)))
@@ -113,9 +139,7 @@ func answer(ctx context.Context, in *instance, f Function, request uint64) []byt
 		}
 		return r
 	}()
-	if err := ctx.Err(); err != nil {
-		panic(stopped{err}) // the guest has no time left to make anything of it
-	}
+	mustGoOn(ctx) // else the guest has no time left to make anything of it
 	b, err := json.Marshal(reply)
 	if err != nil {
 		panic(refusal("the host's answer could not be written"))
@@ -144,6 +168,7 @@ func lendIO(ctx context.Context, rt wazero.Runtime) error {
 	b := rt.NewHostModuleBuilder(ioModule)
 	export := func(name string, params, results []api.ValueType, do func(in *instance, m api.Memory, s []uint64) bool) {
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, s []uint64) {
+			mustGoOn(ctx)
 			if m := mod.Memory(); m == nil || !do(instanceOf(ctx), m, s) {
 				panic(outside)
 			}

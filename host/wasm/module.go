@@ -1,11 +1,13 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -19,9 +21,8 @@ import (
 
 // Limits of a module.
 const (
-	maxTable     = 1 << 20         // entries of a table: 8 MiB of host memory
-	maxGap       = 256             // zero bytes written between two data segments to make them one
-	compileLimit = 3 * time.Minute // for one module
+	maxTable = 1 << 20 // entries of a table: 8 MiB of host memory
+	maxGap   = 256     // zero bytes written between two data segments to make them one
 )
 
 // module is one compiled module, shared by all packs and calls with its digest.
@@ -41,16 +42,17 @@ func (r *Runner) acquire(ctx context.Context, p *registry.Pack) (*module, error)
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return nil, wire.Errorf(wire.Overloaded, "the service is shutting down")
+		return nil, errClosed
 	}
 	m, ok := r.modules[p.Digest]
 	if !ok {
 		m = &module{digest: p.Digest, done: make(chan struct{})}
 		r.modules[p.Digest] = m
 		// Detached from the caller: its going away must not fail the others that wait.
-		go r.compile(context.WithoutCancel(ctx), m, p)
+		r.running.Go(func() { r.compile(m, p) })
 	}
 	m.uses++
+	r.running.Add(1)
 	r.mu.Unlock()
 	select {
 	case <-m.done:
@@ -66,6 +68,7 @@ func (r *Runner) acquire(ctx context.Context, p *registry.Pack) (*module, error)
 }
 
 func (r *Runner) release(m *module) {
+	defer r.running.Done()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.uses--
@@ -103,10 +106,8 @@ func (r *Runner) dispose(m *module) {
 }
 
 // compile fills m in. A failure is told to those who wait and forgotten, so that the next call tries again.
-func (r *Runner) compile(ctx context.Context, m *module, p *registry.Pack) {
-	ctx, cancel := context.WithTimeout(ctx, compileLimit)
-	defer cancel()
-	err := r.build(ctx, m, p)
+func (r *Runner) compile(m *module, p *registry.Pack) {
+	err := r.build(m, p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -119,10 +120,17 @@ func (r *Runner) compile(ctx context.Context, m *module, p *registry.Pack) {
 	r.dispose(m)
 }
 
-func (r *Runner) build(ctx context.Context, m *module, p *registry.Pack) error {
+func (r *Runner) build(m *module, p *registry.Pack) (err error) {
+	// Strangers' code is parsed here, on a goroutine of our own, where a panic would end the process. For the same reason wazero
+	// is given no workers: nobody could recover their panics. The price is that a compilation can't be stopped.
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("compiling the module of %s panicked: %v\n%s", p.Name, v, debug.Stack())
+		}
+	}()
 	bin, err := p.Module()
 	if err != nil {
-		return wire.Errorf(wire.Internal, "the module of %s cannot be read: %v", p.Name, err)
+		return wire.Errorf(wire.Internal, "the module of %s cannot be read; the log says why", p.Name).Because(err)
 	}
 	if sum := sha256.Sum256(bin); hex.EncodeToString(sum[:]) != p.Digest {
 		return wire.Errorf(wire.Internal, "the module of %s is not the one that was loaded: its hash has changed", p.Name)
@@ -137,8 +145,12 @@ func (r *Runner) build(ctx context.Context, m *module, p *registry.Pack) error {
 	r.compiling.Lock()
 	defer r.compiling.Unlock()
 	started := time.Now()
-	m.compiled, err = r.cache.compile(ctx, r.runtime, metered)
-	if err != nil {
+	m.compiled, err = r.cache.compile(r.life, r.runtime, metered)
+	switch {
+	case err == nil:
+	case damaged(err): // not the pack's fault, and the text names paths of this machine
+		return fmt.Errorf("compiling the module of %s: %w", p.Name, err)
+	default:
 		return wire.Failed("the module of %s cannot be compiled: %s", p.Name, firstLine(err.Error())).Because(err)
 	}
 	r.log.Debug("module compiled", "module", p.Handler.Module, "bytes", len(bin), "took", time.Since(started))
@@ -166,10 +178,7 @@ func Check(p *registry.Pack, functions []Function) error {
 // checked when it asks; an installed module that imports more than its manifest allows isn't even instantiated.
 func (m *module) check(p *registry.Pack, table map[string]Function) error {
 	var errs []error
-	export := p.Handler.Export
-	if export == "" {
-		export = p.Name
-	}
+	export := exportOf(p)
 	if !slices.ContainsFunc(m.shape.Exports, func(e rewrite.Export) bool { return e.Name == export && e.Kind == rewrite.Func }) {
 		errs = append(errs, fmt.Errorf("%s exports no function called %s", p.Handler.Module, export))
 	}
@@ -210,6 +219,9 @@ func checkImport(i rewrite.Import, p *registry.Pack, table map[string]Function) 
 	}
 	return nil
 }
+
+// exportOf is the name of the function that runs the pack.
+func exportOf(p *registry.Pack) string { return cmp.Or(p.Handler.Export, p.Name) }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")

@@ -41,12 +41,20 @@ type Runner struct {
 	mu        sync.Mutex
 	modules   map[string]*module // by digest
 	closed    bool
+	running   sync.WaitGroup // calls and compilations
+
+	life context.Context // ends with Close, and with it all that is running
+	end  context.CancelFunc
 }
+
+var errClosed = wire.Errorf(wire.Overloaded, "the service is shutting down")
 
 // Open starts the engine. Nothing is compiled yet.
 func Open(ctx context.Context, c Config) (*Runner, error) {
 	r := &Runner{log: c.Log, setting: c.Setting, table: byName(c.Functions), modules: map[string]*module{}}
-	cfg := wazero.NewRuntimeConfig().WithMemoryLimitPages(registry.MaxMemoryMB << 20 / pageBytes).WithDebugInfoEnabled(false)
+	r.life, r.end = context.WithCancel(context.WithoutCancel(ctx))
+	// No limit of memory here, which would refuse modules that declare a larger maximum: each instance has its own.
+	cfg := wazero.NewRuntimeConfig().WithDebugInfoEnabled(false)
 	var err error
 	if r.cache, err = openCodeCache(c.CacheDir); err != nil {
 		return nil, err
@@ -66,6 +74,9 @@ func (r *Runner) Run(ctx context.Context, c *engine.Call, input []byte) ([]byte,
 		return nil, err
 	}
 	defer r.release(m)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(r.life, func() { stop(errClosed) })()
 	if err := m.check(c.Pack, r.table); err != nil {
 		return nil, wire.Failed("%v", err)
 	}
@@ -92,11 +103,13 @@ func (r *Runner) Ready() error {
 	return nil
 }
 
-// Close ends the engine; calls must have ended before.
+// Close stops the calls that are running, waits for them and ends the engine: code must not be freed under a running guest.
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
+	r.end()
+	r.running.Wait()
 	ctx := context.Background()
 	if err := r.runtime.Close(ctx); err != nil {
 		return err

@@ -25,6 +25,11 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
+// unlinked is why a module could not be instantiated: it imports what there isn't, say, or with other types.
+type unlinked struct{ error }
+
+func (u unlinked) Unwrap() error { return u.error }
+
 // explain turns the engine's error into one for the caller: what the pack did, never a stack.
 func (in *instance) explain(ctx context.Context, err error) error {
 	var (
@@ -32,6 +37,7 @@ func (in *instance) explain(ctx context.Context, err error) error {
 		no    refusal
 		exit  *sys.ExitError
 		bug   runtime.Error
+		link  unlinked
 		name  = in.call.Pack.Name
 		cause = in.withStderr(err)
 	)
@@ -39,19 +45,20 @@ func (in *instance) explain(ctx context.Context, err error) error {
 	case errors.As(err, &stop):
 		return stop.why
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return context.Cause(ctx)
 	case errors.As(err, &no):
 		return wire.Failed("%s: %s", name, string(no)).Because(cause)
-	case in.memory.refused:
-		return wire.Failed("%s ran out of its %d MiB of memory", name, in.call.Pack.MemoryMB()).Because(cause)
-	case errors.As(err, &exit) && exit.ExitCode() == 0 && in.failed:
-		return in.guestError()
-	case errors.As(err, &exit):
-		return wire.Failed("%s exited with status %d instead of answering", name, exit.ExitCode()).Because(cause)
 	case errors.As(err, &bug):
 		return fmt.Errorf("a host function panicked: %w", err)
+	case in.memory.refused:
+		return wire.Failed("%s ran out of its %d MiB of memory", name, in.call.Pack.MemoryMB()).Because(cause)
+	case errors.As(err, &exit):
+		return wire.Failed("%s exited with status %d instead of answering", name, exit.ExitCode()).Because(cause)
+	case errors.As(err, &link):
+		return wire.Failed("%s cannot be started: %s", name, firstLine(link.Error())).Because(cause)
 	}
-	if kind, ok := strings.CutPrefix(firstLine(err.Error()), "wasm error: "); ok {
+	// wazero keeps the types of its traps to itself, and names this one without the prefix.
+	if kind, ok := strings.CutPrefix(firstLine(err.Error()), "wasm error: "); ok || kind == "stack overflow" {
 		return wire.Failed("%s crashed: %s", name, kind).Because(cause)
 	}
 	return cause
@@ -67,10 +74,13 @@ func (in *instance) withStderr(err error) error {
 // guestError is what the pack gave to error_set: a wire.Error of a code that packs may raise, or any text.
 func (in *instance) guestError() error {
 	var e wire.Error
-	if json.Unmarshal(in.failure, &e) == nil && e.Code.FromPack() && e.Message != "" {
+	if json.Unmarshal(in.failure, &e) == nil && e.Message != "" {
 		e.Message = clean(e.Message)
-		if len(e.Details) > maxGuestError {
+		if len(e.Details) > maxGuestError || !utf8.Valid(e.Details) {
 			e.Details = nil
+		}
+		if !e.Code.FromPack() {
+			e.Code = wire.HandlerFailed
 		}
 		if e.Code == wire.Internal {
 			return wire.Errorf(wire.Internal, "%s", e.Message).Because(in.withStderr(errors.New("raised by the pack")))
@@ -88,13 +98,7 @@ func (in *instance) exited(code int32) error {
 	return wire.Failed("%s failed with status %d and without saying why", in.call.Pack.Name, code).Because(in.withStderr(errors.New("no error_set")))
 }
 
-// clean makes a guest's text fit to be repeated.
+// clean makes a guest's text fit to be repeated; a character that the limit cuts becomes U+FFFD.
 func clean(s string) string {
-	if len(s) > maxGuestError {
-		s = s[:maxGuestError]
-		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
-			s = s[:len(s)-1]
-		}
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return strings.ToValidUTF8(s[:min(len(s), maxGuestError)], "\uFFFD")
 }
