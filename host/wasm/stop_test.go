@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	deadlineMS = 400 * time.Millisecond
+	guestDeadline = 400 * time.Millisecond
 	// late bounds how long after its deadline a guest may run and how long it may hold the others up. It is far above what
 	// is measured, because the machine of the tests may be busy; what it must tell apart is minutes.
 	late = 3 * time.Second
@@ -58,7 +58,7 @@ func TestDeadline(t *testing.T) {
 	must(t, r, pack(bin, "noop"), "")
 	for _, export := range hostile {
 		t.Run(export, func(t *testing.T) {
-			ctx := within(t, deadlineMS)
+			ctx := within(t, guestDeadline)
 			wait := others(ctx, t, r, small)
 			from := time.Now()
 			_, err := doIn(ctx, r, pack(bin, export, memory(128)), "")
@@ -69,7 +69,7 @@ func TestDeadline(t *testing.T) {
 			refused(t, err, wire.Timeout, "")
 			stall := wait()
 			t.Logf("stopped after %v; the longest of the others took %v", took, stall)
-			if took > deadlineMS+late || stall > late {
+			if took > guestDeadline+late || stall > late {
 				t.Errorf("stopped after %v; the longest of the others took %v", took, stall)
 			}
 		})

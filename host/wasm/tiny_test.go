@@ -126,12 +126,12 @@ func TestTinyModules(t *testing.T) {
 	t.Run("filling", func(t *testing.T) { // 64 MiB each round
 		fill := cat(0x41, 0, 0x41, 1, 0x41, 0x80, 0x80, 0x80, 0x20, 0xfc, 11, 0)
 		p := pack(assembly{memory: cat(0, uleb(1024)), result: status, code: loop(fill)}.bin(), "run")
-		ctx := within(t, deadlineMS)
+		ctx := within(t, guestDeadline)
 		must(t, r, pack(tiny(t), "run"), "")
 		wait := others(ctx, t, r, pack(tiny(t), "run"))
 		from := time.Now()
 		_, err := doIn(ctx, r, p, "")
-		if took, stall := time.Since(from), wait(); !errors.Is(err, context.DeadlineExceeded) || took > deadlineMS+late || stall > late {
+		if took, stall := time.Since(from), wait(); !errors.Is(err, context.DeadlineExceeded) || took > guestDeadline+late || stall > late {
 			t.Errorf("%v after %v; the longest of the others took %v", err, took, stall)
 		}
 	})
