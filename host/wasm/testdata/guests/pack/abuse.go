@@ -132,14 +132,11 @@ func fdWrite(fd uint32, parts unsafe.Pointer, n uint32, written unsafe.Pointer) 
 
 //go:wasmexport scatter
 func scatter() int32 {
-	type part struct {
-		at unsafe.Pointer
-		n  uint32
-	}
+	type part struct{ at, n uint32 } // Go's own pointers take eight bytes here
 	text := make([]byte, 16<<10)
-	parts := make([]part, 2<<20)
+	parts := make([]part, 4<<20)
 	for i := range parts {
-		parts[i] = part{unsafe.Pointer(&text[0]), uint32(len(text))}
+		parts[i] = part{uint32(uintptr(unsafe.Pointer(&text[0]))), uint32(len(text))}
 	}
 	var n uint32
 	for {
