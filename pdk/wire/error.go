@@ -37,9 +37,12 @@ const (
 	ArtifactNotFound Code = "artifact_not_found"
 	TokenNotFound    Code = "token_not_found"
 	RangeInvalid     Code = "range_not_satisfiable"
+	Conflict         Code = "conflict"
 	RateLimited      Code = "rate_limited"
 	Overloaded       Code = "overloaded"
 	Canceled         Code = "canceled"
+
+	CredentialNotFound Code = "credential_not_found"
 )
 
 // FromPack says whether a pack may raise the code; any other that a pack raises becomes handler_failed.
