@@ -69,11 +69,16 @@ var onlyHere = []struct {
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/golang-jwt/jwt/v5", []string{"host/auth"}},
 	{"github.com/go-chi/chi/v5", []string{"api"}},
+	{"github.com/tink-crypto/tink-go/v2", []string{"host/vault"}},
+	{"filippo.io/age", []string{"host/vault"}},
+	{"github.com/minio/minio-go/v7", []string{"host/artifact"}},
 	{"github.com/getkin/kin-openapi", nil},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"registry/schema"}},
 	{"gopkg.in/yaml.v3", []string{"registry", "cmd"}},
 	{"github.com/prometheus/client_golang", []string{"api", "host/.", "host/engine"}},
 	{"github.com/rogpeppe/go-internal", []string{"host/hosttest"}},
+	{"code.dny.dev/ssrf", nil}, // the oracle that host/egress is tested against
+	{"golang.org/x/net/dns", nil},
 }
 
 // testOnly are folders that only tests may import.
@@ -86,6 +91,26 @@ const pluginsShare = "plugins/internal"
 
 // environment is the one folder that may read the process's environment, testOnly apart.
 const environment = "host/config"
+
+// wayOut is what reaches other machines. All that a user's URL reaches goes through the guard of host/egress, so nothing else
+// may make a client, a transport or a connection of its own; a pointer to a client that was made there may be passed around.
+var wayOut = map[string][]string{
+	"net/http": {
+		"Get", "Head", "Post", "PostForm", "DefaultClient", "DefaultTransport", "Client", "Transport", "ProxyFromEnvironment",
+	},
+	"net/http/httputil": {"ReverseProxy", "NewSingleHostReverseProxy", "NewClientConn", "NewProxyClientConn"},
+	"net":               {"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix", "Dialer"},
+	"crypto/tls":        {"Dial", "DialWithDialer", "Dialer"},
+	"net/rpc":           {"Dial", "DialHTTP", "DialHTTPPath"},
+	"net/smtp":          {"Dial", "SendMail"},
+}
+
+// pointedTo are the types of wayOut.
+var pointedTo = []string{"Client", "Transport", "ReverseProxy", "Dialer"}
+
+// mayGoOut are the folders that may use wayOut, testOnly apart: the command line speaks to its own service, and pdk has a host
+// for the tests of a pack's author, which the service doesn't link.
+var mayGoOut = []string{"host/egress", "cmd/gantry", "pdk"}
 
 // The limits of size, in lines.
 const (
@@ -354,8 +379,64 @@ func TestEnvironment(t *testing.T) {
 func importedAs(f *ast.File, path, name string) bool {
 	for _, i := range f.Imports {
 		if i.Path.Value == strconv.Quote(path) {
-			return i.Name == nil && name == path || i.Name != nil && i.Name.Name == name
+			return i.Name == nil && name == filepath.Base(path) || i.Name != nil && i.Name.Name == name
 		}
 	}
 	return false
+}
+
+func TestWayOut(t *testing.T) {
+	sources, fset := load(t)
+	for _, s := range sources {
+		if anyHolds(s.folder, mayGoOut) || anyHolds(s.folder, testOnly) {
+			continue
+		}
+		for _, f := range s.files {
+			for _, use := range waysOut(f) {
+				t.Errorf("%s: %s: take a client of %s instead", fset.Position(use.Pos()), use.Sel.Name, mayGoOut[0])
+			}
+		}
+	}
+}
+
+// waysOut finds the uses of wayOut in a file. A type behind a star is a pointer that somebody else has made.
+func waysOut(f *ast.File) (uses []*ast.SelectorExpr) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if star, ok := n.(*ast.StarExpr); ok {
+			sel, ok := star.X.(*ast.SelectorExpr)
+			return !ok || !slices.Contains(pointedTo, sel.Sel.Name)
+		}
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		for path, names := range wayOut {
+			pkg, ok := sel.X.(*ast.Ident)
+			if ok && slices.Contains(names, sel.Sel.Name) && importedAs(f, path, pkg.Name) {
+				uses = append(uses, sel)
+			}
+		}
+		return true
+	})
+	return uses
+}
+
+// The rule must be able to say no.
+func TestWayOutJudge(t *testing.T) {
+	for code, want := range map[string]int{
+		`http.Get("x")`: 1, `http.DefaultClient.Do(nil)`: 1, `c := http.Client{}; c.Get("x")`: 1, `_ = &http.Client{Transport: &http.Transport{}}`: 2,
+		`_ = new(http.Client)`: 1, `var c http.Client; c.Get("x")`: 1, `net.Dial("tcp", "x")`: 1, `(&net.Dialer{}).Dial("tcp", "x")`: 1,
+		`f := http.Post; f("x", "", nil)`: 1, `type t struct{ http.Client }`: 1, `_ = http.DefaultTransport.(*http.Transport).Clone()`: 1,
+		`var c *http.Client; c.Do(nil)`: 0, `_ = http.StatusOK`: 0, `var l net.Listener; _ = l`: 0, `_ = func(c *http.Client) {}`: 0,
+		`*http.DefaultClient = x`: 1, `other.Get("x")`: 0,
+	} {
+		text := "package p\nimport (\n\"net\"\n\"net/http\"\n)\nfunc f() {\n" + code + "\n}"
+		f, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%s: %v", code, err)
+		}
+		if got := len(waysOut(f)); got != want {
+			t.Errorf("%s: %d ways out are seen, want %d", code, got, want)
+		}
+	}
 }

@@ -28,6 +28,8 @@ var (
 	reads         = access{scope: "packs:read"}
 	readsOrSigned = access{scope: "packs:read", signed: true}
 	calls         = access{scope: engine.Scope}
+	vaultReads    = access{scope: "vault:read"}
+	vaultWrites   = access{scope: "vault:write"}
 	admin         = access{scope: "admin"}
 )
 
@@ -64,6 +66,13 @@ func routes(h *host.Host, version string) []route {
 		{"POST", "/api/v1/artifacts", calls, "artifact.upload", doc{"Upload a file", 201, "Upload", "Artifact", ""}, uploadArtifact(h.Artifacts)},
 		{"GET", "/api/v1/artifacts/{key...}", readsOrSigned, "", doc{"The bytes; with Accept: application/json the entry", 200, "", "Artifact", "exp sig"}, getArtifact(h.Artifacts)},
 		{"DELETE", "/api/v1/artifacts/{key...}", calls, "artifact.delete", doc{"Delete an artifact", 204, "", "", ""}, deleteArtifact(h.Artifacts)},
+		{"GET", "/api/v1/vault/credentials", vaultReads, "", doc{"List credentials, never their values", 200, "", "CredentialList", ""}, listCredentials(h.Vault)},
+		{"POST", "/api/v1/vault/credentials", vaultWrites, "vault.create", doc{"Keep a credential", 201, "NewCredential", "Credential", ""}, createCredential(h.Vault, b)},
+		{"GET", "/api/v1/vault/credentials/{credential}", vaultReads, "", doc{"One credential", 200, "", "Credential", ""}, showCredential(h.Vault)},
+		{"PUT", "/api/v1/vault/credentials/{credential}", vaultWrites, "vault.rotate", doc{"Give a credential a new value", 200, "CredentialSecret", "Credential", ""}, rotateCredential(h.Vault, b)},
+		{"DELETE", "/api/v1/vault/credentials/{credential}", vaultWrites, "vault.delete", doc{"Destroy a credential", 204, "", "", ""}, deleteCredential(h.Vault)},
+		{"PUT", "/api/v1/vault/credentials/{credential}/acl", vaultWrites, "vault.acl", doc{"Say who may use a credential", 200, "CredentialACL", "Credential", ""}, setCredentialACL(h.Vault, b)},
+		{"GET", "/api/v1/vault/credentials/{credential}/usage", vaultReads, "", doc{"Who asked for a credential, newest first", 200, "", "CredentialUsage", "limit cursor"}, credentialUsage(h.Vault)},
 		{"GET", "/api/v1/audit", admin, "", doc{"Audit rows, newest first", 200, "", "AuditPage", "from to pack subject status limit cursor"}, listAudit(h.Audit)},
 		{"GET", "/healthz", public, "", doc{"Is the process up", 200, "", "Health", ""}, healthz},
 		{"GET", "/readyz", public, "", doc{"Are the parts that a call needs up; 503 if not", 200, "", "Readiness", ""}, readyz(h.Ready)},

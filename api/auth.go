@@ -17,7 +17,7 @@ func login(a *auth.Service, b *bodies) http.HandlerFunc {
 			Username string `json:"username"`
 			Password string `json:"password"`
 		}
-		if err := b.readObject(r, &in); err != nil {
+		if err := b.readObject(r, &in, maxJSONBody); err != nil {
 			fail(w, r, err)
 			return
 		}
@@ -42,7 +42,7 @@ func login(a *auth.Service, b *bodies) http.HandlerFunc {
 func mintToken(a *auth.Service, b *bodies) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in auth.TokenRequest
-		if err := b.readObject(r, &in); err != nil {
+		if err := b.readObject(r, &in, maxJSONBody); err != nil {
 			fail(w, r, err)
 			return
 		}

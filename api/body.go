@@ -20,7 +20,7 @@ import (
 // The sizes of bodies.
 const (
 	maxPackBody    = 48 << 20  // a 32 MiB file in base64, and room for the rest
-	maxJSONBody    = 64 << 10  // every other JSON body
+	maxJSONBody    = 64 << 10  // a JSON body that nothing else is said of
 	freeBody       = 1 << 20   // this much of a body counts against nothing
 	bodiesTogether = 256 << 20 // of all bodies over freeBody that are being read or worked on
 	firstBuffer    = 64 << 10
@@ -169,13 +169,13 @@ func wantType(r *http.Request, want string) error {
 	return nil
 }
 
-// readObject reads a small JSON object into v, a pointer to a struct. Fields that v doesn't have are refused: a misspelt
-// option must not go unnoticed.
-func (b *bodies) readObject(r *http.Request, v any) error {
+// readObject reads a JSON object of at most limit bytes into v, a pointer to a struct. Fields that v doesn't have are
+// refused: a misspelt option must not go unnoticed.
+func (b *bodies) readObject(r *http.Request, v any, limit int64) error {
 	if err := wantType(r, jsonType); err != nil {
 		return err
 	}
-	raw, release, err := b.read(r, maxJSONBody)
+	raw, release, err := b.read(r, limit)
 	defer release()
 	if err != nil {
 		return err
@@ -199,15 +199,16 @@ func (b *bodies) readObject(r *http.Request, v any) error {
 	return nil
 }
 
-// badField names the field that doesn't fit, without the words of the Go type that it doesn't fit.
+// badField names the field that doesn't fit, without the words of the Go type that it doesn't fit. The error has no cause for
+// the log: err repeats the field's value, which may be a password.
 func badField(err error) error {
 	var e *json.SemanticError
 	if !errors.As(err, &e) {
-		return wire.Invalid("the body does not fit this endpoint: see /api/v1/openapi.json").Because(err)
+		return wire.Invalid("the body does not fit this endpoint: see /api/v1/openapi.json")
 	}
 	field := strings.TrimPrefix(string(e.JSONPointer), "/")
 	if errors.Is(err, json.ErrUnknownName) {
 		return wire.Invalid("unknown field %q: see /api/v1/openapi.json", cut(field))
 	}
-	return wire.Invalid("field %q has the wrong type: see /api/v1/openapi.json", cut(field)).Because(err)
+	return wire.Invalid("field %q has the wrong type: see /api/v1/openapi.json", cut(field))
 }

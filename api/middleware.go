@@ -196,8 +196,12 @@ func (d *door) record(x *exchange, r *http.Request, took time.Duration) {
 
 // tell writes the access log. The query stays out of it: a signed URL is a key.
 func (d *door) tell(x *exchange, r *http.Request, took time.Duration) {
+	path := r.URL.Path
+	if x.err != nil && strings.Contains(x.route, "{credential}") {
+		path = x.route // what is no credential's name may be a secret, put there by mistake
+	}
 	level, fields := slog.LevelInfo, []any{
-		"method", cut(r.Method), "path", cut(r.URL.Path), "status", x.status, "bytes", x.size, "took", took,
+		"method", cut(r.Method), "path", cut(path), "status", x.status, "bytes", x.size, "took", took,
 		"request_id", x.id, "remote", x.remote,
 	}
 	if x.caller.Subject != "" {

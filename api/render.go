@@ -24,11 +24,11 @@ func status(code wire.Code) int {
 		return http.StatusUnauthorized
 	case wire.Forbidden:
 		return http.StatusForbidden
-	case wire.NotFound, wire.PackNotFound, wire.ArtifactNotFound, wire.TokenNotFound:
+	case wire.NotFound, wire.PackNotFound, wire.ArtifactNotFound, wire.TokenNotFound, wire.CredentialNotFound:
 		return http.StatusNotFound
 	case wire.MethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case wire.SchemaMismatch:
+	case wire.SchemaMismatch, wire.Conflict:
 		return http.StatusConflict
 	case wire.BodyTooLarge:
 		return http.StatusRequestEntityTooLarge

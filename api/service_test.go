@@ -24,6 +24,7 @@ import (
 	"github.com/gantry-packs/gantry/host/config"
 	"github.com/gantry-packs/gantry/host/engine"
 	"github.com/gantry-packs/gantry/host/store"
+	"github.com/gantry-packs/gantry/host/vault"
 	"github.com/gantry-packs/gantry/pdk/wire"
 	"github.com/gantry-packs/gantry/registry"
 	"github.com/gantry-packs/gantry/registry/schema"
@@ -87,6 +88,10 @@ func newHost(t *testing.T, log io.Writer) *host.Host {
 	h.Artifacts, err = artifact.Open(ctx, artifact.Config{
 		Store: kv, Dir: filepath.Join(dir, "artifacts"), BaseURL: func() string { return h.BaseURL() }, Retention: time.Hour, Now: time.Now,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Vault, err = vault.Open(ctx, vault.Config{Store: kv, Dir: dir, Now: time.Now, Log: h.Log})
 	if err != nil {
 		t.Fatal(err)
 	}

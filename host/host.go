@@ -21,10 +21,12 @@ import (
 	"github.com/gantry-packs/gantry/host/audit"
 	"github.com/gantry-packs/gantry/host/auth"
 	"github.com/gantry-packs/gantry/host/config"
+	"github.com/gantry-packs/gantry/host/egress"
 	"github.com/gantry-packs/gantry/host/engine"
 	"github.com/gantry-packs/gantry/host/imports"
 	"github.com/gantry-packs/gantry/host/memory"
 	"github.com/gantry-packs/gantry/host/store"
+	"github.com/gantry-packs/gantry/host/vault"
 	"github.com/gantry-packs/gantry/host/wasm"
 	"github.com/gantry-packs/gantry/registry"
 )
@@ -48,6 +50,8 @@ type Host struct {
 	Auth      *auth.Service
 	Artifacts *artifact.Store
 	Memory    *memory.Memory
+	Vault     *vault.Vault
+	Egress    *egress.Guard
 	Packs     *registry.Set
 	Wasm      *wasm.Runner
 	Lent      []wasm.Function // what the host lends to modules
@@ -76,6 +80,9 @@ func Open(ctx context.Context, cfg config.Config, core Core, log *slog.Logger) (
 		return nil, fmt.Errorf("making the data dir: %w", err)
 	}
 	if err := h.openState(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.openWayOut(ctx); err != nil {
 		return nil, err
 	}
 	if err := h.openEngine(ctx); err != nil {
@@ -111,7 +118,10 @@ func (h *Host) openState(ctx context.Context) error {
 
 // openEngine wires the runners to the engine; only here are both known.
 func (h *Host) openEngine(ctx context.Context) error {
-	h.Lent = imports.Table(h.Artifacts, h.Memory)
+	h.Lent = imports.Table(imports.Services{
+		Artifacts: h.Artifacts, Memory: h.Memory,
+		Network: imports.Network{Guard: h.Egress, Vault: h.Vault, Setting: h.setting, Delegate: h.Auth.Delegate},
+	})
 	var err error
 	h.Wasm, err = wasm.Open(ctx, wasm.Config{
 		CacheDir: filepath.Join(h.Config.DataDir, "cache", "wasm"), Functions: h.Lent, Setting: h.setting, Log: h.Log,
@@ -185,14 +195,6 @@ func (h *Host) SetBaseURL(url string) { h.baseURL.Store(&url) }
 
 // BaseURL is the public URL of this service, without a trailing slash.
 func (h *Host) BaseURL() string { return *h.baseURL.Load() }
-
-// setting is what every pack may read with config_get, if its manifest lists the name.
-func (h *Host) setting(name string) (string, bool) {
-	if name == "GANTRY_BASE_URL" {
-		return h.BaseURL(), true
-	}
-	return "", false
-}
 
 // Ready checks the parts that a call needs; each answers "ok" or why not.
 func (h *Host) Ready(ctx context.Context) map[string]string {

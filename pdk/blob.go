@@ -124,6 +124,27 @@ func (b Blob) handle() (wire.BlobRef, error) {
 	}
 }
 
+// Ref gives the bytes to the host, unless it has them, and returns what a request to the host names them by. The zero Blob is
+// nil.
+func (b Blob) Ref() (*wire.BlobRef, error) {
+	if b.IsZero() {
+		return nil, nil
+	}
+	ref, err := b.handle()
+	if err != nil {
+		return nil, err
+	}
+	return &ref, nil
+}
+
+// BlobOf is the blob that the host's answer names; nil is the zero Blob.
+func BlobOf(ref *wire.BlobRef) Blob {
+	if ref == nil {
+		return Blob{}
+	}
+	return Blob{ref: *ref}
+}
+
 // MarshalJSON writes the handle; the host turns it into base64. A zero Blob is null.
 func (b Blob) MarshalJSON() ([]byte, error) {
 	if b.IsZero() {

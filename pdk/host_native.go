@@ -5,6 +5,7 @@ package pdk
 import (
 	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,14 @@ import (
 // the same requests and answers as the real one but none of its limits, owners and expiry. It exists so that a pack's own
 // tests run in milliseconds; whether a pack works in the sandbox is shown by its testdata scripts.
 type Host struct {
+	// HTTP makes the requests of [Send], credentials put in as [Host.Secrets] has them; it follows no redirect by itself.
+	// Default: a plain client, good for a test server.
+	HTTP http.RoundTripper
+	// Secrets are the vault: a credential's plaintext by its name.
+	Secrets map[string]string
+	// Settings answers [Setting].
+	Settings map[string]string
+
 	mu        sync.Mutex
 	blocks    map[uint64][]byte
 	lastBlock uint64
@@ -42,6 +51,8 @@ var native = func() *atomic.Pointer[Host] {
 
 func newHost() *Host {
 	return &Host{
+		HTTP: http.DefaultTransport, Secrets: map[string]string{}, Settings: map[string]string{},
+
 		blocks:   map[uint64][]byte{},
 		blobs:    map[uint64][]byte{},
 		memories: map[wire.MemoryKey]wire.Memory{},

@@ -29,6 +29,9 @@ func logInfo(block uint64)
 //go:wasmimport extism:host/env log_warn
 func logWarn(block uint64)
 
+//go:wasmimport extism:host/env config_get
+func configGet(name uint64) uint64
+
 //go:wasmimport gantry:io read_input
 func ioReadInput(to unsafe.Pointer, length uint32)
 
@@ -64,6 +67,15 @@ func planPut(block uint64) uint64
 
 //go:wasmimport extism:host/user progress
 func progress(block uint64) uint64
+
+//go:wasmimport extism:host/user http_send
+func httpSend(block uint64) uint64
+
+//go:wasmimport extism:host/user vault_sign
+func vaultSign(block uint64) uint64
+
+//go:wasmimport extism:host/user vault_look
+func vaultLook(block uint64) uint64
 
 //go:wasmimport extism:host/user blob_read
 func blobRead(id, offset, length uint64) (block uint64)
@@ -136,4 +148,17 @@ func logLine(level Level, text string) {
 		logInfo(block)
 	}
 	freeBlock(block)
+}
+
+func setting(name string) (string, bool) {
+	if name == "" {
+		return "", false
+	}
+	key := storeBlock([]byte(name))
+	if key == 0 {
+		return "", false
+	}
+	block := configGet(key)
+	freeBlock(key)
+	return string(takeBlock(block)), block != 0
 }

@@ -24,6 +24,9 @@ func memoryList(block uint64) uint64     { return serve(block, (*Host).listMemor
 func memoryDelete(block uint64) uint64   { return serve(block, (*Host).deleteMemory) }
 func planPut(block uint64) uint64        { return serve(block, (*Host).putPlan) }
 func progress(block uint64) uint64       { return serve(block, (*Host).tellProgress) }
+func httpSend(block uint64) uint64       { return serve(block, (*Host).sendHTTP) }
+func vaultSign(block uint64) uint64      { return serve(block, (*Host).sign) }
+func vaultLook(block uint64) uint64      { return serve(block, (*Host).look) }
 func blobRead(id, from, n uint64) uint64 { return native.Load().readBlob(id, from, n) }
 func blobWrite(id, block uint64) uint64  { return native.Load().writeBlob(id, block) }
 

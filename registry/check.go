@@ -37,6 +37,7 @@ var (
 	exportPattern  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	configPattern  = regexp.MustCompile(`^[A-Z0-9_]+$`)
 	hashPattern    = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
+	settingPattern = regexp.MustCompile(`^setting:[A-Z][A-Z0-9_]*$`)
 	hostPattern    = regexp.MustCompile(`^(\*|(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(:([1-9][0-9]{0,4}))?$`)
 )
 
@@ -183,8 +184,8 @@ func (p *Permissions) check() error {
 		return s == "*" || ValidName(s) || all && ValidName(family+".x")
 	}
 	for _, err := range []error{
-		checkList("permissions.net", p.Net, "a host (api.acme.test), the hosts below one (*.acme.test) or any (*), in lower case, with an optional :port", validHost),
-		checkList("permissions.vault", p.Vault, "a credential's name or an input field that names one, without spaces", word),
+		checkList("permissions.net", p.Net, "a host (api.acme.test), the hosts below one (*.acme.test) or any (*), in lower case, with an optional :port, or setting:NAME for the host of a setting that is a URL", validNet),
+		checkList("permissions.vault", p.Vault, "a credential's name, or input:FIELD for those that the caller names in that field, without spaces", word),
 		checkList("permissions.session", p.Session, "a kind of session, without spaces", word),
 		checkList("permissions.packs", p.Packs, "a pack's name, a family such as forge.* or all (*)", pack),
 	} {
@@ -194,6 +195,8 @@ func (p *Permissions) check() error {
 	}
 	return nil
 }
+
+func validNet(s string) bool { return validHost(s) || settingPattern.MatchString(s) }
 
 // validHost says whether a pattern is a host, *.host or *, with or without a port.
 func validHost(s string) bool {

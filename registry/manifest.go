@@ -94,8 +94,8 @@ type Session struct {
 
 // Permissions is what the pack asks to be lent. What isn't asked isn't given.
 type Permissions struct {
-	Net       []string `json:"net,omitempty"`   // host patterns
-	Vault     []string `json:"vault,omitempty"` // credential names, or input fields that name one
+	Net       []string `json:"net,omitempty"`   // host patterns, see [Manifest.AllowsURL]
+	Vault     []string `json:"vault,omitempty"` // credential names, or input fields that name one; see [Manifest.AllowsCredential]
 	Session   []string `json:"session,omitempty"`
 	LLM       bool     `json:"llm,omitempty"`
 	Packs     []string `json:"packs,omitempty"` // packs it may call

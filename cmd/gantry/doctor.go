@@ -15,6 +15,7 @@ import (
 
 	"github.com/gantry-packs/gantry/host"
 	"github.com/gantry-packs/gantry/host/config"
+	"github.com/gantry-packs/gantry/host/egress"
 	"github.com/gantry-packs/gantry/plugins"
 	"github.com/gantry-packs/gantry/registry"
 )
@@ -85,7 +86,11 @@ func (c *doctorCommand) Run(ctx context.Context, p *process) error {
 	return nil
 }
 
-func (examination) variables(context.Context) finding {
+func (e examination) variables(context.Context) finding {
+	guarded := egress.Options{Allow: e.cfg.EgressEntries(), Trusted: []string{e.cfg.StockBaseURL, e.cfg.ForgeAPIURL}}
+	if _, err := egress.New(guarded); err != nil {
+		return bad("%v", err)
+	}
 	if names := config.Unknown(); len(names) > 0 {
 		return warn("no variable is called %s: gantry config lists them all", strings.Join(names, ", "))
 	}

@@ -32,6 +32,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	Call    callCommand    `cmd:"" help:"Call a pack of a running service."`
 	Token   tokenCommands  `cmd:"" help:"Mint, list and revoke tokens."`
+	Vault   vaultCommands  `cmd:"" help:"Keep credentials, and look after the vault."`
 	Pack    packCommands   `cmd:"" help:"Make, build, check and test packs."`
 	Config  configCommand  `cmd:"" help:"Print every variable, its value in force and where it comes from."`
 	Doctor  doctorCommand  `cmd:"" help:"Check that this machine can run Gantry, and say what to do where not."`

@@ -45,7 +45,7 @@ func checkPack(folder fs.FS) (*registry.Pack, []string) {
 	}
 	findings := checkExamples(pack)
 	if pack.Handler.Type == registry.Wasm {
-		if err := wasm.Check(pack, imports.Table(nil, nil)); err != nil {
+		if err := wasm.Check(pack, imports.Table(imports.Services{})); err != nil {
 			findings = append(findings, lines(err)...)
 		}
 	}

@@ -16,7 +16,7 @@ const Service = "gantry"
 const prefix = "GANTRY_"
 
 // Config is what an operator may set. Each field's tags are its variable, its default, its help and, for a text field,
-// the rule that its value must meet; the flag's name follows from the variable's.
+// the rule that its value must meet; the flag's name follows from the variable's, and is said where kong would find another.
 type Config struct {
 	Listen        string `var:"GANTRY_LISTEN" default:"127.0.0.1:8080" rule:"listen" help:"Address to listen on, as host:port; port 0 takes a free one."`
 	DataDir       string `var:"GANTRY_DATA_DIR" default:"~/.gantry" rule:"dir" help:"Folder of everything that is kept; one running service per folder."`
@@ -34,6 +34,24 @@ type Config struct {
 	ArtifactRetention time.Duration `var:"GANTRY_ARTIFACT_RETENTION" default:"720h" help:"How long an artifact is kept; 0 for ever."`
 	AuditRetention    time.Duration `var:"GANTRY_AUDIT_RETENTION" default:"2160h" help:"How long an audit row is kept; 0 for ever."`
 	ShutdownGrace     time.Duration `var:"GANTRY_SHUTDOWN_GRACE" default:"10s" help:"How long running calls may go on after a stop signal."`
+
+	VaultKEK     string `var:"GANTRY_VAULT_KEK" rule:"kek" help:"Key-encryption key of the vault, as file:///path. Unset: vault.key in the data dir, made on the first start."`
+	EgressAllow  string `var:"GANTRY_EGRESS_ALLOW" rule:"list" help:"Hosts (name, *.name, IP address, each with an optional :port) and CIDRs that URLs may lead to although they are private, separated by commas."`
+	StockAPIKey  Secret `var:"GANTRY_STOCK_API_KEY" rule:"token" help:"Key of the stock photo provider, kept in the vault as stock-key."`
+	StockBaseURL string `var:"GANTRY_STOCK_BASE_URL" default:"https://api.pexels.com" rule:"base" help:"Where the stock photo provider answers."`
+	TTSAPIKey    Secret `var:"GANTRY_TTS_API_KEY" name:"tts-api-key" rule:"token" help:"Key of the text-to-speech provider, kept in the vault as tts-key."`
+	ForgeAPIURL  string `var:"GANTRY_FORGE_API_URL" name:"forge-api-url" default:"https://api.github.com" rule:"base" help:"Where the code-hosting platform's API answers."`
+}
+
+// EgressEntries are the entries of EgressAllow; package egress knows what each of them means.
+func (c Config) EgressEntries() []string {
+	var entries []string
+	for e := range strings.SplitSeq(c.EgressAllow, ",") {
+		if e = strings.TrimSpace(e); e != "" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
 }
 
 // Client is what a command that talks to a running service may be told.

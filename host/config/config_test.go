@@ -28,6 +28,7 @@ func TestDefaults(t *testing.T) {
 		Listen: "127.0.0.1:8080", DataDir: "/home/ada/.gantry", AdminUsername: "admin", LogLevel: "info", LogFormat: "text",
 		MaxCalls: 64, MaxCallsPerCaller: 16, CallQueue: 128, CallQueueWait: 5 * time.Second, MaxConnections: 1024,
 		ArtifactRetention: 720 * time.Hour, AuditRetention: 2160 * time.Hour, ShutdownGrace: 10 * time.Second,
+		StockBaseURL: "https://api.pexels.com", ForgeAPIURL: "https://api.github.com",
 	}
 	if got != want {
 		t.Errorf("got  %#v\nwant %#v", got, want)
@@ -112,6 +113,20 @@ func TestValues(t *testing.T) {
 		{"GANTRY_ARTIFACT_RETENTION", "0", ""},
 		{"GANTRY_AUDIT_RETENTION", "-1h", "duration of 0 or more"},
 		{"GANTRY_SHUTDOWN_GRACE", "1y", "duration of 0 or more"},
+		{"GANTRY_FORGE_API_URL", "https://ghe.example.com/api/v3", ""},
+		{"GANTRY_FORGE_API_URL", "http://127.0.0.1:3000/api/v1/", ""},
+		{"GANTRY_FORGE_API_URL", "http://[::1]:3000", ""},
+		{"GANTRY_FORGE_API_URL", "https://ada:hunter2@ghe.example.com", "without user"},
+		{"GANTRY_FORGE_API_URL", "https://ghe.example.com?token=x", "without user"},
+		{"GANTRY_FORGE_API_URL", "https://ghe.example.com#x", "without user"},
+		{"GANTRY_FORGE_API_URL", "https:///api", "without user"},
+		{"GANTRY_FORGE_API_URL", "ghe.example.com/api", "without user"},
+		{"GANTRY_FORGE_API_URL", "ftp://ghe.example.com", "without user"},
+		{"GANTRY_STOCK_BASE_URL", "https://stock.example.com:99999", "without user"},
+		{"GANTRY_STOCK_BASE_URL", "https://stock.example.com/a b", "without user"},
+		{"GANTRY_EGRESS_ALLOW", "nas.lan, 10.0.0.0/8,*.corp.example", ""},
+		{"GANTRY_EGRESS_ALLOW", "nas.lan\n10.0.0.0/8", "separated by commas"},
+		{"GANTRY_VAULT_KEK", "file:///etc/gantry/vault.key", ""},
 	}
 	for _, test := range tests {
 		_, err := FromEnv(from(test.name, test.value))
@@ -125,6 +140,33 @@ func TestValues(t *testing.T) {
 			strings.ContainsAny(err.Error(), "\n\x00") || strings.Contains(err.Error(), "hunter2"):
 			t.Errorf("%s=%q: %v", test.name, test.value, err)
 		}
+	}
+}
+
+// Somebody may put the key itself where its place belongs, or a key with a line's end.
+func TestKeysAreNotRepeated(t *testing.T) {
+	for name, value := range map[string]string{
+		"GANTRY_VAULT_KEK": "hunter2hunter2hunter2", "GANTRY_STOCK_API_KEY": "hunter2\r\nX-Evil: 1", "GANTRY_TTS_API_KEY": "hunter2 hunter2",
+	} {
+		_, err := FromEnv(from(name, value))
+		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, bad := range []string{"file://host/x", "file:vault.key", "file:///", "file:///x?y", "awskms://alias/x", "/etc/vault.key"} {
+		if _, err := FromEnv(from("GANTRY_VAULT_KEK", bad)); err == nil {
+			t.Errorf("GANTRY_VAULT_KEK=%s is accepted", bad)
+		}
+	}
+}
+
+func TestEgressEntries(t *testing.T) {
+	c, err := FromEnv(from("GANTRY_EGRESS_ALLOW", " nas.lan,10.0.0.0/8 , ,*.corp.example,"))
+	if want := []string{"nas.lan", "10.0.0.0/8", "*.corp.example"}; err != nil || !slices.Equal(c.EgressEntries(), want) {
+		t.Errorf("%q, %v", c.EgressEntries(), err)
+	}
+	if c, _ := FromEnv(from()); c.EgressEntries() != nil {
+		t.Errorf("unset: %q", c.EgressEntries())
 	}
 }
 

@@ -83,7 +83,7 @@ func (f field) set(text string, lookup func(string) (string, bool)) error {
 				return err
 			}
 			text = dir
-		case "url":
+		case "url", "base":
 			text = strings.TrimSuffix(text, "/")
 		}
 		f.value.SetString(text)
@@ -127,9 +127,10 @@ func (f field) check() error {
 	return nil
 }
 
-// refuse words what is wrong with a value; a password inside of a URL is left out too.
+// refuse words what is wrong with a value; a password inside of a URL is left out too, and so is what may be a key in the
+// place of a key's URL.
 func (f field) refuse(text, want string) error {
-	if f.Secret {
+	if f.Secret || f.rule == "kek" {
 		return fmt.Errorf("%s: the value (not shown) is not accepted: want %s", f.Name, want)
 	}
 	if u, err := url.Parse(text); err == nil && u.User != nil {

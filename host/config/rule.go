@@ -29,6 +29,9 @@ var rules = map[string]rule{
 	"dir":    {isText, "the path of a folder"},
 	"name":   {isName, fmt.Sprintf("1 to %d printable characters without spaces", maxName)},
 	"url":    {isURL, "http:// or https:// with a host, an optional port and nothing after it"},
+	"base":   {isBase, "http:// or https:// with a host, an optional port and an optional path, without user, query and fragment"},
+	"kek":    {isKEK, "file:// and the absolute path of a file"},
+	"list":   {isPrintable, "names, addresses and CIDRs in ASCII, separated by commas"},
 	"level":  oneOf("debug", "info", "warn", "error"),
 	"format": oneOf("text", "json"),
 	"token":  {isHeaderSafe, "printable ASCII without spaces"},
@@ -76,6 +79,30 @@ func isURL(s string) bool {
 	origin := u.Scheme + "://" + u.Host
 	return u.Hostname() != "" && isHost(u.Hostname()) && (u.Port() == "" && !strings.HasSuffix(u.Host, ":") || isPort(u.Port())) &&
 		strings.EqualFold(s, origin)
+}
+
+// isBase accepts what the path of an API can be put behind.
+func isBase(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.User != nil || strings.ContainsAny(s, "?#\\") || strings.ContainsFunc(s, unicode.IsSpace) {
+		return false
+	}
+	return isURL(u.Scheme + "://" + u.Host)
+}
+
+// isKEK accepts a place. The key itself, put here by mistake, is refused; see refuse for how little is said then. Empty is unset.
+func isKEK(s string) bool {
+	if s == "" {
+		return true
+	}
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "file" && (u.Host == "" || u.Host == "localhost") && strings.HasPrefix(u.Path, "/") && u.Path != "/" &&
+		u.User == nil && u.RawQuery == "" && u.Fragment == "" && isText(u.Path)
+}
+
+// isPrintable accepts printable ASCII. Empty is unset.
+func isPrintable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f })
 }
 
 // isHeaderSafe accepts what can stand in a header's value. Empty is unset.

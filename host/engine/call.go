@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gantry-packs/gantry/host/auth"
+	"github.com/gantry-packs/gantry/host/vault"
 	"github.com/gantry-packs/gantry/pdk/wire"
 	"github.com/gantry-packs/gantry/registry"
 )
@@ -19,6 +20,8 @@ type Call struct {
 	Pack      *registry.Pack
 	Started   time.Time
 	Blobs     *Blobs
+	Input     map[string]any // as schema.Decode gives it; only for a pack that may use credentials
+	Secrets   *vault.Masker  // what the host has used for this call and nobody may see in what the call says
 
 	progress func(percent float64, message string)
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gantry-packs/gantry/host/audit"
 	"github.com/gantry-packs/gantry/host/auth"
+	"github.com/gantry-packs/gantry/host/vault"
 	"github.com/gantry-packs/gantry/pdk/wire"
 	"github.com/gantry-packs/gantry/registry"
 )
@@ -80,13 +81,16 @@ type Request struct {
 // Call runs a pack to its end. The error is always a *wire.Error. However it ends, by success, failure, panic or a caller
 // who went away, one audit row is written before Call returns.
 func (e *Engine) Call(ctx context.Context, r Request) (env Envelope, err error) {
-	c := &Call{ID: e.newID(), RequestID: r.RequestID, Caller: r.Caller, Started: e.now(), Blobs: NewBlobs(), progress: r.Progress}
+	c := &Call{
+		ID: e.newID(), RequestID: r.RequestID, Caller: r.Caller, Started: e.now(),
+		Blobs: NewBlobs(), Secrets: vault.NewMasker(), progress: r.Progress,
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			env, err = Envelope{}, wire.As(fmt.Errorf("panic in a call of %s: %v\n%s", r.Pack, p, debug.Stack()))
 		}
 		if err != nil {
-			err = wire.As(err)
+			err = c.maskError(wire.As(err))
 		}
 		e.finish(ctx, c, r, err)
 		env.Duration = e.now().Sub(c.Started)
@@ -144,6 +148,7 @@ func ended(ctx, rctx context.Context, pack *registry.Pack, err error) error {
 // finish leaves the traces of a call that has ended: audit row, metrics, and the log of an error whose text is hidden.
 func (e *Engine) finish(ctx context.Context, c *Call, r Request, err error) {
 	c.Blobs.Drop()
+	defer c.Secrets.Wipe()
 	took := e.now().Sub(c.Started)
 	row := audit.Row{
 		At: c.Started, RequestID: r.RequestID, Subject: r.Caller.Subject, Client: r.Caller.Client, Action: Action, Pack: cut(r.Pack),

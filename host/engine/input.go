@@ -43,6 +43,9 @@ func prepare(c *Call, raw []byte) ([]byte, error) {
 	if err := c.Pack.Input.Validate(v); err != nil {
 		return nil, wire.Invalid("%v", err)
 	}
+	if c.Pack.Allows(registry.PermVault) {
+		c.Input = fields
+	}
 	if !dropped && !c.Pack.Input.Base64() {
 		return raw, nil
 	}
@@ -103,12 +106,17 @@ func deliver(c *Call, output []byte) ([]byte, error) {
 	if _, ok := v.(map[string]any); !ok {
 		return nil, wire.Errorf(wire.InvalidOutput, "%s answered something that is not a JSON object", c.Pack.Name)
 	}
+	if output, err = c.maskJSON(output); err != nil {
+		return nil, err
+	}
 	if c.Pack.Output.Base64() {
 		if output, err = fillBlobs(c, output); err != nil {
 			return nil, err
 		}
+	}
+	if c.Pack.Output.Base64() || !c.Secrets.Empty() {
 		if v, err = schema.Decode(output); err != nil {
-			return nil, err
+			return nil, wire.Errorf(wire.InvalidOutput, "%s answered something that cannot be told without its secrets", c.Pack.Name).Because(err)
 		}
 	}
 	if err := c.Pack.Output.Validate(v); err != nil {
@@ -133,6 +141,7 @@ func fillBlobs(c *Call, output []byte) ([]byte, error) {
 		if room -= len(data); room < 0 {
 			return nil, wire.Errorf(wire.InvalidOutput, "%s: the blobs in the output exceed %d MiB", strings.Join(path, "."), MaxBlobBytes>>20)
 		}
+		data = c.Secrets.Mask(data)
 		out := make([]byte, 0, base64.StdEncoding.EncodedLen(len(data))+2)
 		out = append(out, '"')
 		out = base64.StdEncoding.AppendEncode(out, data)

@@ -17,7 +17,8 @@ const maxArtifacts = 1000
 
 type function = func(ctx context.Context, c *engine.Call, req []byte) (any, error)
 
-// putArtifact stores under the name of the pack that runs and for its caller, whatever the module would like.
+// putArtifact stores under the name of the pack that runs and for its caller, whatever the module would like. Secrets that
+// the call has used are masked.
 func putArtifact(a *artifact.Store) function {
 	return func(ctx context.Context, c *engine.Call, req []byte) (any, error) {
 		p, err := decode[wire.ArtifactPut](req)
@@ -32,7 +33,7 @@ func putArtifact(a *artifact.Store) function {
 			return nil, err
 		}
 		e, err := a.Put(ctx, artifact.Put{
-			Pack: c.Pack.Name, Owner: c.Caller.Subject, Name: p.Name, ContentType: p.ContentType, Body: body, Max: artifact.MaxSize,
+			Pack: c.Pack.Name, Owner: c.Caller.Subject, Name: c.Secrets.MaskString(p.Name), ContentType: p.ContentType, Body: body, Max: artifact.MaxSize,
 		})
 		if err != nil {
 			return nil, err
@@ -48,13 +49,13 @@ func bodyOf(c *engine.Call, p wire.ArtifactPut) (io.Reader, error) {
 	case (p.Text == nil) == (p.Blob == nil):
 		return nil, wire.Invalid("artifact_put takes exactly one of text and blob")
 	case p.Text != nil:
-		return strings.NewReader(*p.Text), nil
+		return strings.NewReader(c.Secrets.MaskString(*p.Text)), nil
 	}
 	data, ok := c.Blobs.Get(p.Blob.ID)
 	if !ok {
 		return nil, wire.Invalid("no blob %d in this call", p.Blob.ID)
 	}
-	return bytes.NewReader(data), nil
+	return bytes.NewReader(c.Secrets.Mask(data)), nil
 }
 
 func getArtifact(a *artifact.Store) function {

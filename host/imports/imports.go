@@ -18,9 +18,20 @@ import (
 // maxRequest is the longest JSON request, in bytes. What is larger is handed over as a blob.
 const maxRequest = 1 << 20
 
+// Services are what the functions of the table are made of. The zero value makes a table for looking at, not for calling.
+type Services struct {
+	Artifacts *artifact.Store
+	Memory    *memory.Memory
+	Network   Network
+}
+
 // Table is everything that is lent, in the order of the docs.
-func Table(a *artifact.Store, m *memory.Memory) []wasm.Function {
+func Table(s Services) []wasm.Function {
+	a, m, v := s.Artifacts, s.Memory, s.Network.Vault
 	return []wasm.Function{
+		{Name: "http_send", Permission: registry.PermNet, JSON: sendHTTP(s.Network), Help: "makes an HTTP request, with credentials put in by the host"},
+		{Name: "vault_sign", Permission: registry.PermVault, JSON: signVault(v), Help: "makes an HMAC or a JWT with a credential"},
+		{Name: "vault_look", Permission: registry.PermVault, JSON: lookVault(v), Help: "tells a credential's type and host pattern"},
 		{Name: "artifact_put", Permission: registry.PermArtifacts, JSON: putArtifact(a), Help: "stores a text or a blob for the caller"},
 		{Name: "artifact_get", Permission: registry.PermArtifacts, JSON: getArtifact(a), Help: "gives an artifact of the caller as a blob"},
 		{Name: "artifact_list", Permission: registry.PermArtifacts, JSON: listArtifacts(a), Help: "lists the caller's artifacts, newest first"},

@@ -4,15 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gantry-packs/gantry/host/artifact"
 	"github.com/gantry-packs/gantry/host/auth"
+	"github.com/gantry-packs/gantry/host/egress"
 	"github.com/gantry-packs/gantry/host/engine"
 	"github.com/gantry-packs/gantry/host/memory"
 	"github.com/gantry-packs/gantry/host/store"
+	"github.com/gantry-packs/gantry/host/vault"
 	"github.com/gantry-packs/gantry/host/wasm"
 	"github.com/gantry-packs/gantry/pdk/wire"
 	"github.com/gantry-packs/gantry/registry"
@@ -20,6 +23,11 @@ import (
 
 // lent is a table over empty real services.
 func lent(t *testing.T) []wasm.Function {
+	t.Helper()
+	return Table(services(t))
+}
+
+func services(t testing.TB) Services {
 	t.Helper()
 	s := store.NewMemory()
 	a, err := artifact.Open(t.Context(), artifact.Config{
@@ -34,14 +42,26 @@ func lent(t *testing.T) []wasm.Function {
 			t.Error(err)
 		}
 	})
-	return Table(a, memory.Open(s, time.Now))
+	v, err := vault.Open(t.Context(), vault.Config{Store: s, Dir: t.TempDir(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := egress.New(egress.Options{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Services{Artifacts: a, Memory: memory.Open(s, time.Now), Network: Network{
+		Guard: guard, Vault: v,
+		Setting:  func(string) (string, bool) { return "", false },
+		Delegate: func(c auth.Caller) (string, error) { return "delegated-to-" + c.Subject, nil },
+	}}
 }
 
 func newCall(subject string) *engine.Call {
 	return &engine.Call{
 		Caller: auth.Caller{Subject: subject, Scopes: []string{"packs:call"}},
 		Pack:   &registry.Pack{Manifest: registry.Manifest{Name: "test.pack"}},
-		Blobs:  engine.NewBlobs(),
+		Blobs:  engine.NewBlobs(), Secrets: vault.NewMasker(),
 	}
 }
 
@@ -88,6 +108,10 @@ func TestTable(t *testing.T) {
 			want = registry.PermArtifacts
 		case "memory", "plan":
 			want = registry.PermMemory
+		case "http":
+			want = registry.PermNet
+		case "vault":
+			want = registry.PermVault
 		}
 		if f.Permission != want {
 			t.Errorf("%s needs the permission %q, want %q", f.Name, f.Permission, want)

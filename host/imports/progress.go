@@ -17,6 +17,8 @@ func tellProgress(_ context.Context, c *engine.Call, req []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Progress(p.Percent, strings.ToValidUTF8(p.Message[:min(len(p.Message), maxProgress)], ""))
+	c.Progress(p.Percent, strings.ToValidUTF8(cutText(c.Secrets.MaskString(p.Message)), ""))
 	return struct{}{}, nil
 }
+
+func cutText(s string) string { return s[:min(len(s), maxProgress)] }

@@ -61,7 +61,7 @@ func (r *Runner) call(ctx context.Context, m *module, c *engine.Call, input []by
 	ctx = experimental.WithMemoryAllocator(context.WithValue(ctx, instanceKey{}, in), memory)
 	code, err := r.run(ctx, m, in)
 	if in.stderr.n > 0 {
-		r.log.Debug("pack wrote to stderr", "pack", c.Pack.Name, "request_id", c.RequestID, "text", in.stderr.String())
+		r.log.Debug("pack wrote to stderr", "pack", c.Pack.Name, "request_id", c.RequestID, "text", c.Secrets.MaskString(in.stderr.String()))
 	}
 	if err != nil {
 		return nil, in.explain(ctx, err)
@@ -143,11 +143,12 @@ func sleeper(ctx context.Context) func(ns int64) {
 	}
 }
 
-// logLine passes a line of the pack's own log on.
+// logLine passes a line of the pack's own log on, masked before it is cut: half a secret would not be found.
 func (in *instance) logLine(ctx context.Context, level slog.Level, text []byte) {
 	if in.lines++; in.lines > maxLogLines {
 		return
 	}
+	text = in.call.Secrets.Mask(text)
 	in.runner.log.Log(ctx, level, "pack log", "pack", in.call.Pack.Name, "request_id", in.call.RequestID, "text", string(text[:min(len(text), maxLogLine)]))
 }
 

@@ -151,7 +151,7 @@ func answer(ctx context.Context, in *instance, f Function, request uint64) []byt
 func (in *instance) hidden(f Function, err error) *wire.Error {
 	e := wire.As(err)
 	if e.Code == wire.Internal {
-		in.runner.log.Error("host function failed", "function", f.Name, "pack", in.call.Pack.Name, "request_id", in.call.RequestID, "error", err)
+		in.runner.log.Error("host function failed", "function", f.Name, "pack", in.call.Pack.Name, "request_id", in.call.RequestID, "error", in.call.Secrets.MaskString(err.Error()))
 	}
 	return e
 }

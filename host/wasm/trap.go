@@ -75,7 +75,7 @@ func (in *instance) withStderr(err error) error {
 func (in *instance) guestError() error {
 	var e wire.Error
 	if json.Unmarshal(in.failure, &e) == nil && e.Message != "" {
-		e.Message = clean(e.Message)
+		e.Message = clean(in.call.Secrets.MaskString(e.Message))
 		if len(e.Details) > maxGuestError || !utf8.Valid(e.Details) {
 			e.Details = nil
 		}
@@ -87,7 +87,7 @@ func (in *instance) guestError() error {
 		}
 		return &e
 	}
-	text := clean(string(in.failure))
+	text := clean(in.call.Secrets.MaskString(string(in.failure)))
 	if text == "" {
 		text = "failed without saying why"
 	}
