@@ -37,6 +37,9 @@ package hosttest
 //	set NAME <path>              $NAME in later lines; in quotes: '{"key":"'$NAME'"}'
 //	set NAME header:<Name>
 //
+// Other people's services are stand-ins (StartStock, StartBlog …) that the server is set up to use; their Env says which
+// variables a script has for them: addresses, and a key for each way in which they can misbehave.
+//
 // $URL is the server, $SERVER_DATA its data directory, $TOKEN the current token. The other commands (cd, cmp, cp, env, exec, exists,
 // grep, mkdir, rm, stderr, stdin …), quoting and conditions are those of github.com/rogpeppe/go-internal/testscript. There is
 // no sleep: wait for what you are waiting for.
@@ -62,10 +65,11 @@ const defaultScopes = "packs:call,packs:read"
 // Target is what scripts talk to.
 type Target struct {
 	URL     string
-	Admin   string // the admin's token
-	DataDir string // of the server, "" if the scripts must not know
-	Binary  string // the program, for the command gantry
-	GoCache string // where scripts that compile find what is compiled already
+	Admin   string   // the admin's token
+	DataDir string   // of the server, "" if the scripts must not know
+	Binary  string   // the program, for the command gantry
+	GoCache string   // where scripts that compile find what is compiled already
+	Env     []string // further variables of the scripts, NAME=value
 }
 
 // Target is this server as scripts see it.
@@ -93,6 +97,7 @@ func (g Target) params(files []string) testscript.Params {
 			e.Defer(s.http.CloseIdleConnections)
 			e.Vars = append(e.Vars, "URL="+g.URL, "GANTRY_URL="+g.URL, "SERVER_DATA="+g.DataDir, "HOME="+e.WorkDir,
 				"GANTRY_DATA_DIR="+filepath.Join(e.WorkDir, "data"), "GOCACHE="+g.GoCache, "GANTRY_TOKEN="+g.Admin, "TOKEN="+g.Admin, "SUBJECT=admin")
+			e.Vars = append(e.Vars, g.Env...)
 			s.token = g.Admin
 			return noTelemetry(e.WorkDir)
 		},

@@ -2,6 +2,8 @@ package hosttest
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,5 +20,12 @@ func TestScripts(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	Start(t, Options{}).Target().Scripts(t, files...)
+	stock, blog, forge := StartStock(t), StartBlog(t), StartForge(t)
+	target := Start(t, Options{Env: map[string]string{
+		"GANTRY_STOCK_BASE_URL": stock.URL, "GANTRY_STOCK_API_KEY": stock.Key(FaultNone),
+		"GANTRY_FORGE_API_URL": forge.URL,
+		"GANTRY_EGRESS_ALLOW":  strings.TrimPrefix(blog.URL, "http://"),
+	}}).Target()
+	target.Env = slices.Concat(stock.Env(), blog.Env(), forge.Env())
+	target.Scripts(t, files...)
 }

@@ -14,7 +14,7 @@ var statusOf = map[string]int{
 	"invalid_input": 400, "invalid_json": 400, "schema_mismatch": 409, "session_unavailable": 503, "timeout": 504,
 	"invalid_output": 502, "handler_failed": 502, "artifact_failed": 502, "internal": 500,
 	"body_too_large": 413, "unsupported_media_type": 415, "unauthorized": 401, "forbidden": 403, "not_found": 404,
-	"method_not_allowed": 405, "pack_not_found": 404, "artifact_not_found": 404, "token_not_found": 404,
+	"method_not_allowed": 405, "pack_not_found": 404, "artifact_not_found": 404, "token_not_found": 404, "credential_not_found": 404, "conflict": 409,
 	"range_not_satisfiable": 416, "rate_limited": 429, "overloaded": 503, "canceled": 499,
 }
 

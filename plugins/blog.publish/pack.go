@@ -32,15 +32,23 @@ type Input struct {
 // Output says what became of the post. Status artifact_saved_ghost_failed is a success: the post is safe as an artifact, the
 // platform's refusal is in GhostError.
 type Output struct {
-	Destination     string `json:"destination"`
-	Format          string `json:"format"`
-	BodySource      string `json:"body_source"`
-	Status          string `json:"status"`
-	ArtifactKey     string `json:"artifact_key,omitempty"`
+	Destination string `json:"destination"`
+	Format      string `json:"format"`
+	BodySource  string `json:"body_source"`
+	Status      string `json:"status"`
+
+	ArtifactKey     string `json:"artifact_key,omitempty"` // and the next three: unless also_save_artifact is false
 	ArtifactURL     string `json:"artifact_url,omitempty"`
-	Size            int64  `json:"size"` // bytes of the stored body
+	Size            int64  `json:"size,omitempty"` // bytes of the stored body, which is never empty
 	FeatureImageKey string `json:"feature_image_artifact_key,omitempty"`
-	GhostError      string `json:"ghost_error,omitempty"`
+
+	PostID          string `json:"post_id,omitempty"` // and the next four: once the platform has the post
+	URL             string `json:"url,omitempty"`
+	HTMLURL         string `json:"html_url,omitempty"`     // the same
+	PublishedAt     string `json:"published_at,omitempty"` // RFC 3339; a draft has none
+	FeatureImageURL string `json:"feature_image_url,omitempty"`
+
+	GhostError string `json:"ghost_error,omitempty"`
 }
 
 //go:wasmexport blog.publish
@@ -58,14 +66,21 @@ func run(in Input) (Output, error) {
 		return Output{}, err
 	}
 	out := Output{Destination: "artifact", Format: in.Format, BodySource: "input", Status: "artifact_saved"}
-	if in.Destination == "ghost" {
-		failure := publish(in)
-		if in.AlsoSaveArtifact != nil && !*in.AlsoSaveArtifact {
-			return Output{}, failure
+	saved := in.Destination != "ghost" || in.AlsoSaveArtifact == nil || *in.AlsoSaveArtifact
+	if saved {
+		if err := save(in, cover, &out); err != nil {
+			return Output{}, err
 		}
-		out.Destination, out.Status, out.GhostError = "ghost", "artifact_saved_ghost_failed", failure.Message
 	}
-	return out, save(in, cover, &out)
+	if in.Destination == "ghost" {
+		out.Destination = "ghost"
+		if err := publish(in, cover, &out); err != nil && !saved {
+			return Output{}, err
+		} else if err != nil {
+			out.Status, out.GhostError = "artifact_saved_ghost_failed", message(err)
+		}
+	}
+	return out, nil
 }
 
 // needsGateway refuses what only a model can write or draw, as long as no model can be reached from a pack.
@@ -77,16 +92,6 @@ func needsGateway(in Input) error {
 		return pdk.Errorf(pdk.Internal, "no gateway dispatcher: this server cannot draw a hero image; send feature_image_artifact_key or leave hero_image out")
 	}
 	return nil
-}
-
-// publish brings the post to the platform. A server without a vault has no credential to do that with.
-func publish(in Input) *pdk.Error {
-	name := in.Credential
-	if name == "" {
-		name = defaultCredential
-	}
-	return &pdk.Error{Code: pdk.InvalidInput, Message: "credential " + name +
-		" not in the vault: it is needed to publish on the blog platform; use destination artifact to only store the post"}
 }
 
 // featureImage finds the artifact that the post shall show; without a key there is none.
