@@ -1,6 +1,6 @@
 //go:build wasip1
 
-// A module that needs nothing but Extism's own functions, so that the SDK can run it too.
+// Command abi is a module that needs nothing but Extism's own functions, so that the SDK can run it too.
 package main
 
 import (

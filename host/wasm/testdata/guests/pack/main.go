@@ -1,6 +1,6 @@
 //go:build wasip1
 
-// A pack that does what packs should not, one export for each.
+// Command pack does what packs should not, one export for each.
 package main
 
 import (
