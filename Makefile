@@ -10,7 +10,7 @@ RACED   := ./api/... ./host/... ./registry/...
 HOT     := ./registry/schema ./host/wasm/... ./host/audit ./host/engine ./host ./api ./host/hosttest
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain core build run test race check bench clean
+.PHONY: help toolchain core peers build run test race check bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,10 +27,13 @@ build: core ## build bin/gantry, core packs included
 run: build ## build, then serve with the embedded defaults
 	bin/gantry serve
 
-test: core ## run every test
+peers: toolchain ## build the servers that tests talk to
+	GO="$(GO)" scripts/versitygw.sh
+
+test: core peers ## run every test
 	$(GO) test -timeout 10m ./...
 
-race: core ## run the tests of what is concurrent under the race detector (needs a C compiler)
+race: core peers ## run the tests of what is concurrent under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(RACED)
 
 check: core ## format, vet, linters, house rules, go.mod, generated files

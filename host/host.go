@@ -106,8 +106,14 @@ func (h *Host) openState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var blobs artifact.Blobs // none: the folder
+	if b, ok := h.Config.ArtifactsBucket(); ok {
+		if blobs, err = artifact.OpenS3(ctx, b); err != nil {
+			return fmt.Errorf("GANTRY_ARTIFACTS_URL: %w", err)
+		}
+	}
 	h.Artifacts, err = artifact.Open(ctx, artifact.Config{
-		Store: h.Store, Dir: filepath.Join(h.Config.DataDir, "artifacts"), BaseURL: h.BaseURL, Retention: h.Config.ArtifactRetention, Now: time.Now,
+		Store: h.Store, Dir: filepath.Join(h.Config.DataDir, "artifacts"), Blobs: blobs, BaseURL: h.BaseURL, Retention: h.Config.ArtifactRetention, Now: time.Now,
 	})
 	if err != nil {
 		return err

@@ -1,11 +1,12 @@
-// Package artifact keeps what packs make: bytes in a folder, their entries in the store, and signed URLs that anybody may
-// follow for 15 minutes. Bytes reach the disk before their entry does, and an entry goes before its bytes do, so an entry
-// never lies; bytes that a crash left without an entry are swept.
+// Package artifact keeps what packs make: bytes in a folder or an S3 bucket, their entries in the store, and signed URLs that
+// anybody may follow for 15 minutes. Bytes are in their place before their entry is, and an entry goes before its bytes do, so
+// an entry never lies; bytes that a crash left without an entry are swept.
 package artifact
 
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,7 +27,8 @@ const URLTTL = 15 * time.Minute
 // Config is what the store needs.
 type Config struct {
 	Store     store.Store
-	Dir       string        // the artifacts' own folder, made when absent
+	Dir       string        // the artifacts' own folder, made when absent: of the URL key and, without Blobs, the bytes
+	Blobs     Blobs         // where the bytes go; nil: into Dir
 	BaseURL   func() string // of the links, asked for each link
 	Retention time.Duration // 0 keeps artifacts for ever
 	Now       func() time.Time
@@ -54,7 +56,7 @@ type Store struct {
 	store     store.Store
 	records   store.Bucket[Entry]    // by hash of the key
 	index     store.Bucket[struct{}] // see list.go
-	folder    folder
+	blobs     Blobs
 	signer    signer
 	baseURL   func() string
 	retention time.Duration
@@ -69,9 +71,15 @@ type Store struct {
 // Open makes the folder and the URL key when they are absent, and sweeps leftovers in the background, now and every hour,
 // until Close.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	f, err := openFolder(c.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening the artifact folder: %w", err)
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the artifact folder: %w", err)
+	}
+	if c.Blobs == nil {
+		f, err := openFolder(c.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("opening the artifact folder: %w", err)
+		}
+		c.Blobs = f
 	}
 	key, err := keyfile.Ensure(filepath.Join(c.Dir, urlKeyName))
 	if err != nil {
@@ -79,7 +87,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	s := &Store{
 		store: c.Store, records: store.NewBucket[Entry]("artifact/entry"), index: store.NewBucket[struct{}]("artifact/index"),
-		folder: f, signer: signer{key: key}, baseURL: c.BaseURL, retention: c.Retention, now: c.Now, newID: newID,
+		blobs: c.Blobs, signer: signer{key: key}, baseURL: c.BaseURL, retention: c.Retention, now: c.Now, newID: newID,
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.done.Go(func() { s.sweepHourly(ctx) })

@@ -30,6 +30,8 @@ var (
 type world struct {
 	store     store.Store
 	dir       string
+	blobs     Blobs                       // nil: the folder
+	stored    func(t testing.TB) []string // what the driver keeps, whole and half
 	retention time.Duration
 	mu        sync.Mutex
 	t         time.Time
@@ -38,7 +40,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	s := store.NewMemory()
 	t.Cleanup(func() { s.Close() })
-	return &world{store: s, dir: filepath.Join(t.TempDir(), "artifacts"), t: time.Now().Truncate(time.Second)}
+	w := &world{store: s, dir: filepath.Join(t.TempDir(), "artifacts"), t: time.Now().Truncate(time.Second)}
+	w.stored = w.inFolder
+	return w
 }
 
 func (w *world) now() time.Time {
@@ -55,7 +59,7 @@ func (w *world) advance(d time.Duration) {
 
 func (w *world) open(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), Config{Store: w.store, Dir: w.dir, BaseURL: func() string { return "http://gantry.test/" },
+	s, err := Open(context.Background(), Config{Store: w.store, Dir: w.dir, Blobs: w.blobs, BaseURL: func() string { return "http://gantry.test/" },
 		Retention: w.retention, Now: w.now})
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +95,8 @@ func wantCode(t testing.TB, err error, code wire.Code) {
 	}
 }
 
-// files are the artifacts' files, whole and temporary, by their path in dir.
-func (w *world) files(t testing.TB) []string {
+// inFolder are the artifacts' files, whole and temporary, by their path in dir.
+func (w *world) inFolder(t testing.TB) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
@@ -108,8 +112,7 @@ func (w *world) files(t testing.TB) []string {
 	return out
 }
 
-func TestPutAndOpen(t *testing.T) {
-	w := newWorld(t)
+func testPutAndOpen(t *testing.T, w *world) {
 	s := w.open(t)
 	for _, body := range []string{"", "x", strings.Repeat("long ", 100_000)} {
 		e := put(t, s, "stock.search", "ann", "Photo 1.JPG", body)
@@ -122,7 +125,7 @@ func TestPutAndOpen(t *testing.T) {
 			t.Fatalf("got %+v, %v", got, err)
 		}
 	}
-	if n := len(w.files(t)); n != 3 {
+	if n := len(w.stored(t)); n != 3 {
 		t.Fatalf("%d files", n)
 	}
 }
@@ -174,23 +177,17 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-func TestDelete(t *testing.T) {
-	w := newWorld(t)
+func testDelete(t *testing.T, w *world) {
 	s := w.open(t)
 	e := put(t, s, "a.b", "ann", "x.txt", "hello")
-	_, r, err := s.Open(t.Context(), ann, e.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := s.Delete(t.Context(), ann, e.Key); err != nil {
 		t.Fatal(err)
 	}
-	if read(t, r) != "hello" {
-		t.Error("an open artifact lost its bytes")
-	}
+	_, _, err := s.Open(t.Context(), ann, e.Key)
+	wantCode(t, err, wire.ArtifactNotFound)
 	wantCode(t, s.Delete(t.Context(), ann, e.Key), wire.ArtifactNotFound)
-	if list, _, err := s.List(t.Context(), root, Filter{}); err != nil || len(list) != 0 || len(w.files(t)) != 0 {
-		t.Fatalf("left behind: %v, %v, %v", list, w.files(t), err)
+	if list, _, err := s.List(t.Context(), root, Filter{}); err != nil || len(list) != 0 || len(w.stored(t)) != 0 {
+		t.Fatalf("left behind: %v, %v, %v", list, w.stored(t), err)
 	}
 	err = w.store.View(t.Context(), func(r store.R) error {
 		return r.Scan(nil, nil, store.ScanOptions{}, func(k, _ []byte) (bool, error) {
@@ -200,6 +197,18 @@ func TestDelete(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestOpenFilesSurviveDelete(t *testing.T) {
+	s := newWorld(t).open(t)
+	e := put(t, s, "a.b", "ann", "x.txt", "hello")
+	_, r, err := s.Open(t.Context(), ann, e.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), ann, e.Key); err != nil || read(t, r) != "hello" {
+		t.Errorf("an open artifact lost its bytes: %v", err)
 	}
 }
 

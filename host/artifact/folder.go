@@ -1,12 +1,16 @@
 package artifact
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -30,6 +34,11 @@ func openFolder(dir string) (folder, error) {
 func hashOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
+}
+
+// isHash says whether a name is one that hashOf gives.
+func isHash(name string) bool {
+	return len(name) == 2*sha256.Size && strings.Trim(name, "0123456789abcdef") == ""
 }
 
 func (f folder) path(hash string) string { return filepath.Join(f.dir, hash[:2], hash) }
@@ -57,29 +66,72 @@ func (f folder) commit(hash string) error {
 	return syncDir(dir)
 }
 
-func (f folder) open(hash string) (*os.File, error) { return os.Open(f.path(hash)) }
-func (f folder) remove(hash string) error           { return os.Remove(f.path(hash)) }
-func (f folder) removeTemp(hash string) error       { return os.Remove(f.temp(hash)) }
-
-// old calls fn with the names of the files in the sub-folder that were last written before t.
-func (f folder) old(sub string, t time.Time, fn func(name string)) error {
-	entries, err := os.ReadDir(filepath.Join(f.dir, sub))
+// Put writes the body to a temporary file and moves that into place. A file system has no use for the content type.
+func (f folder) Put(_ context.Context, name, _ string, body io.Reader) (err error) {
+	file, err := f.create(name)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		return err
 	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || len(e.Name()) != 2*sha256.Size {
-			continue // gone meanwhile, or none of ours
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreAbsent(os.Remove(f.temp(name))))
 		}
-		if info.ModTime().Before(t) {
-			fn(e.Name())
-		}
+	}()
+	_, err = io.Copy(file, body)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err := f.commit(name); err != nil {
+		return errors.Join(err, ignoreAbsent(os.Remove(f.path(name))))
 	}
 	return nil
+}
+
+func (f folder) Open(_ context.Context, name string) (io.ReadSeekCloser, error) {
+	file, err := os.Open(f.path(name))
+	if err != nil {
+		return nil, err // and no *os.File that is nil in an interface that isn't
+	}
+	return file, nil
+}
+
+func (f folder) Remove(_ context.Context, name string) error {
+	return ignoreAbsent(os.Remove(f.path(name)))
+}
+
+// Sweep goes through the temporary files and then the folders of whole ones.
+func (f folder) Sweep(ctx context.Context, before time.Time, dead func(name string) (bool, error)) error {
+	errs := []error{f.sweep(tempDir, before, dead)}
+	for i := range 256 {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		errs = append(errs, f.sweep(fmt.Sprintf("%02x", i), before, dead))
+	}
+	return errors.Join(errs...)
+}
+
+func (f folder) sweep(sub string, before time.Time, dead func(name string) (bool, error)) error {
+	entries, err := os.ReadDir(filepath.Join(f.dir, sub))
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	var errs []error
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !isHash(e.Name()) || !info.ModTime().Before(before) {
+			continue // gone meanwhile, none of ours, or young
+		}
+		gone, err := dead(e.Name())
+		if gone && err == nil {
+			err = ignoreAbsent(os.Remove(filepath.Join(f.dir, sub, e.Name())))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 func syncDir(dir string) error {
@@ -88,4 +140,11 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
-	"os"
 
 	"github.com/gantry-packs/gantry/host/store"
 	"github.com/gantry-packs/gantry/pdk/wire"
@@ -25,7 +25,7 @@ type Put struct {
 }
 
 // Put stores an artifact for good before it returns. A bad name or type, or a body over the limit, is invalid_input; what
-// goes wrong with the disk or the body is artifact_failed. Nothing is left behind then.
+// goes wrong with the disk, the bucket or the body is artifact_failed. Nothing is left behind then.
 func (s *Store) Put(ctx context.Context, p Put) (Entry, error) {
 	if err := errors.Join(checkPack(p.Pack), checkName(p.Name)); err != nil {
 		return Entry{}, err
@@ -48,11 +48,11 @@ func (s *Store) Put(ctx context.Context, p Put) (Entry, error) {
 	s.busy.Store(hash, nil)
 	defer s.busy.Delete(hash)
 	body := io.MultiReader(bytes.NewReader(head), bodyReader{ctx, p.Body})
-	if e.Size, e.SHA256, err = s.write(hash, body, p.Max); err != nil {
+	if e.Size, e.SHA256, err = s.write(ctx, hash, e.ContentType, body, p.Max); err != nil {
 		return Entry{}, failed(err)
 	}
 	if err := s.record(ctx, hash, e); err != nil {
-		return Entry{}, errors.Join(failed(err), s.removeOrphan(context.WithoutCancel(ctx), hash))
+		return Entry{}, errors.Join(failed(err), s.removeOrphan(ctx, hash))
 	}
 	return e, nil
 }
@@ -74,32 +74,30 @@ func (s *Store) newEntry(p Put, head []byte) (Entry, error) {
 	return e, nil
 }
 
-// write streams the body to the disk and moves the file into place.
-func (s *Store) write(hash string, body io.Reader, limit int64) (size int64, sum string, err error) {
-	f, err := s.folder.create(hash)
-	if err != nil {
+// write streams the body to the driver, and measures it on its way.
+func (s *Store) write(ctx context.Context, hash, contentType string, body io.Reader, limit int64) (size int64, sum string, err error) {
+	m := &measure{body: body, hash: sha256.New(), limit: limit}
+	if err := s.blobs.Put(ctx, hash, contentType, m); err != nil {
 		return 0, "", err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreAbsent(s.folder.removeTemp(hash)))
-		}
-	}()
-	h := sha256.New()
-	size, err = io.Copy(io.MultiWriter(f, h), io.LimitReader(body, limit+1))
-	if err == nil && size > limit {
-		err = wire.Invalid("the artifact is larger than the limit of %d bytes; split it or make it smaller", limit)
+	return m.size, hex.EncodeToString(m.hash.Sum(nil)), nil
+}
+
+// measure counts and hashes what is read through it. Past the limit it gives nothing but an error: readers that want their
+// buffer full drop one that comes with bytes.
+type measure struct {
+	body        io.Reader
+	hash        hash.Hash
+	size, limit int64 // bytes
+}
+
+func (m *measure) Read(p []byte) (int, error) {
+	n, err := m.body.Read(p)
+	m.hash.Write(p[:n])
+	if m.size += int64(n); m.size > m.limit {
+		return 0, wire.Invalid("the artifact is larger than the limit of %d bytes; split it or make it smaller", m.limit)
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, "", err
-	}
-	if err := s.folder.commit(hash); err != nil {
-		return 0, "", errors.Join(err, ignoreAbsent(s.folder.remove(hash)))
-	}
-	return size, hex.EncodeToString(h.Sum(nil)), nil
+	return n, err
 }
 
 // record makes the artifact known, with its index keys.
@@ -133,12 +131,5 @@ func failed(err error) error {
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return wire.Errorf(wire.ArtifactFailed, "the artifact could not be stored: its body broke off or the disk refused it; try again").Because(err)
-}
-
-func ignoreAbsent(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
+	return wire.Errorf(wire.ArtifactFailed, "the artifact could not be stored: its body broke off or the storage refused it; try again").Because(err)
 }

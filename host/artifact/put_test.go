@@ -14,8 +14,7 @@ import (
 	"github.com/gantry-packs/gantry/pdk/wire"
 )
 
-func TestPutFailsCleanly(t *testing.T) {
-	w := newWorld(t)
+func testPutFailsCleanly(t *testing.T, w *world) {
 	s := w.open(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -46,7 +45,7 @@ func TestPutFailsCleanly(t *testing.T) {
 			if got := wire.As(err); err == nil || got.Code != c.want {
 				t.Fatalf("got %v", err)
 			}
-			if left := w.files(t); len(left) != 0 {
+			if left := w.stored(t); len(left) != 0 {
 				t.Fatalf("left behind: %v", left)
 			}
 			if list, _, _ := s.List(t.Context(), root, Filter{}); len(list) != 0 {
@@ -67,15 +66,14 @@ type neverEnds struct{}
 
 func (neverEnds) Read(p []byte) (int, error) { return len(p), nil }
 
-func TestPutWithoutARecordLeavesNoFile(t *testing.T) {
-	w := newWorld(t)
+func testPutWithoutARecordLeavesNoFile(t *testing.T, w *world) {
 	s := w.open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	body := io.MultiReader(strings.NewReader("x"), eofThen(cancel)) // the caller goes once the body is read
 	if _, err := s.Put(ctx, Put{Pack: "a.b", Owner: "ann", Body: body}); err == nil {
 		t.Fatal("a caller that went away got an artifact")
 	}
-	if left := w.files(t); len(left) != 0 {
+	if left := w.stored(t); len(left) != 0 {
 		t.Fatalf("left behind: %v", left)
 	}
 }
@@ -84,8 +82,7 @@ type eofThen func()
 
 func (f eofThen) Read([]byte) (int, error) { f(); return 0, io.EOF }
 
-func TestPutAtTheSameTime(t *testing.T) {
-	w := newWorld(t)
+func testPutAtTheSameTime(t *testing.T, w *world) {
 	s := w.open(t)
 	var wg sync.WaitGroup
 	for i := range 32 {
@@ -116,7 +113,7 @@ func TestPutAtTheSameTime(t *testing.T) {
 	}
 	wg.Wait()
 	list, _, err := s.List(t.Context(), ann, Filter{})
-	if err != nil || len(list) != 16 || len(w.files(t)) != 16 {
-		t.Fatalf("%d entries, %d files, %v", len(list), len(w.files(t)), err)
+	if err != nil || len(list) != 16 || len(w.stored(t)) != 16 {
+		t.Fatalf("%d entries, %d files, %v", len(list), len(w.stored(t)), err)
 	}
 }

@@ -19,13 +19,13 @@ func (s *Store) Stat(ctx context.Context, c auth.Caller, key string) (Entry, err
 }
 
 // Open returns the entry and the bytes of a key that the caller may see, else artifact_not_found. The bytes stay readable
-// until they are closed, even when the artifact is deleted meanwhile.
+// until they are closed or ctx ends; in a folder even when the artifact is deleted meanwhile.
 func (s *Store) Open(ctx context.Context, c auth.Caller, key string) (Entry, io.ReadSeekCloser, error) {
 	e, err := s.Stat(ctx, c, key)
 	if err != nil {
 		return Entry{}, nil, err
 	}
-	return s.open(e)
+	return s.open(ctx, e)
 }
 
 // OpenSigned is Open for whoever has a signed URL: exp and sig are its query values. A wrong or expired signature is
@@ -38,10 +38,10 @@ func (s *Store) OpenSigned(ctx context.Context, key, exp, sig string) (Entry, io
 	if err != nil {
 		return Entry{}, nil, err
 	}
-	return s.open(e)
+	return s.open(ctx, e)
 }
 
-// Delete removes an artifact that the caller may see, else artifact_not_found. Bytes that the disk keeps back are swept
+// Delete removes an artifact that the caller may see, else artifact_not_found. Bytes that the storage keeps back are swept
 // later; nobody can reach them once the entry is gone.
 func (s *Store) Delete(ctx context.Context, c auth.Caller, key string) error {
 	hash := hashOf(key)
@@ -60,7 +60,7 @@ func (s *Store) Delete(ctx context.Context, c auth.Caller, key string) error {
 	if err != nil {
 		return fmt.Errorf("deleting an artifact: %w", err)
 	}
-	_ = s.folder.remove(hash)
+	_ = s.remove(ctx, hash)
 	return nil
 }
 
@@ -84,13 +84,22 @@ func (s *Store) get(r store.R, hash string) (Entry, error) {
 	return e, err
 }
 
-func (s *Store) open(e Entry) (Entry, io.ReadSeekCloser, error) {
-	f, err := s.folder.open(hashOf(e.Key))
+func (s *Store) open(ctx context.Context, e Entry) (Entry, io.ReadSeekCloser, error) {
+	f, err := s.blobs.Open(ctx, hashOf(e.Key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Entry{}, nil, notFound() // deleted since the entry was read
 	}
 	if err != nil {
-		return Entry{}, nil, wire.Errorf(wire.ArtifactFailed, "the artifact's bytes cannot be read; try again").Because(err)
+		return Entry{}, nil, unreadable(err)
 	}
 	return e, f, nil
+}
+
+// unreadable keeps errors that already tell the caller something, and says of the others only that the bytes can't be had.
+func unreadable(err error) error {
+	var e *wire.Error
+	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return wire.Errorf(wire.ArtifactFailed, "the artifact's bytes cannot be read; try again").Because(err)
 }

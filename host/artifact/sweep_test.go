@@ -11,15 +11,16 @@ import (
 	"github.com/gantry-packs/gantry/pdk/wire"
 )
 
-func TestSweep(t *testing.T) {
+func TestFolderSweep(t *testing.T) {
 	w := newWorld(t)
 	s := w.open(t)
+	f := s.blobs.(folder)
 	kept := put(t, s, "a.b", "ann", "kept.txt", "kept")
 	old := w.now().Add(-2 * leftoverAge)
 	leave := func(name string, t0 time.Time) string {
-		path := s.folder.path(hashOf(name))
+		path := f.path(hashOf(name))
 		if strings.HasPrefix(name, tempDir) {
-			path = s.folder.temp(hashOf(name))
+			path = f.temp(hashOf(name))
 		}
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, t0, t0)); err != nil {
 			t.Fatal(err)
@@ -30,7 +31,7 @@ func TestSweep(t *testing.T) {
 	young := leave("young", w.now())
 	s.busy.Store(hashOf("busy"), nil)
 	busy := leave("busy", old)
-	keptPath := s.folder.path(hashOf(kept.Key))
+	keptPath := f.path(hashOf(kept.Key))
 	if err := os.Chtimes(keptPath, old, old); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestRetention(t *testing.T) {
-	w := newWorld(t)
+func testRetention(t *testing.T, w *world) {
 	w.retention = 2 * time.Hour
 	s := w.open(t)
 	e := put(t, s, "a.b", "ann", "x.txt", "hello")
@@ -62,8 +62,8 @@ func TestRetention(t *testing.T) {
 	if list, _, err := s.List(t.Context(), ann, Filter{}); err != nil || len(list) != 0 {
 		t.Fatalf("got %v, %v", list, err)
 	}
-	if err := s.sweep(t.Context()); err != nil || len(w.files(t)) != 0 {
-		t.Fatalf("left behind: %v, %v", w.files(t), err)
+	if err := s.sweep(t.Context()); err != nil || len(w.stored(t)) != 0 {
+		t.Fatalf("left behind: %v, %v", w.stored(t), err)
 	}
 	w.retention = 0
 	if e := put(t, w.open(t), "a.b", "ann", "x.txt", "hello"); !e.ExpiresAt.IsZero() {

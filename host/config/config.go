@@ -35,6 +35,10 @@ type Config struct {
 	AuditRetention    time.Duration `var:"GANTRY_AUDIT_RETENTION" default:"2160h" help:"How long an audit row is kept; 0 for ever."`
 	ShutdownGrace     time.Duration `var:"GANTRY_SHUTDOWN_GRACE" default:"10s" help:"How long running calls may go on after a stop signal."`
 
+	ArtifactsURL       string `var:"GANTRY_ARTIFACTS_URL" name:"artifacts-url" rule:"bucket" help:"Where the bytes of artifacts are kept, as s3://bucket/prefix?endpoint=https://host:port&region=us-east-1&path_style=true; one service per prefix. Unset: a folder in the data dir."`
+	ArtifactsAccessKey string `var:"GANTRY_ARTIFACTS_ACCESS_KEY" rule:"token" help:"Access key of the bucket."`
+	ArtifactsSecretKey Secret `var:"GANTRY_ARTIFACTS_SECRET_KEY" rule:"token" help:"Secret key of the bucket."`
+
 	VaultKEK     string `var:"GANTRY_VAULT_KEK" rule:"kek" help:"Key-encryption key of the vault, as file:///path. Unset: vault.key in the data dir, made on the first start."`
 	EgressAllow  string `var:"GANTRY_EGRESS_ALLOW" rule:"list" help:"Hosts (name, *.name, IP address, each with an optional :port) and CIDRs that URLs may lead to although they are private, separated by commas."`
 	StockAPIKey  Secret `var:"GANTRY_STOCK_API_KEY" rule:"token" help:"Key of the stock photo provider, kept in the vault as stock-key."`
@@ -86,7 +90,7 @@ func FromEnv(lookup func(string) (string, bool)) (Config, error) {
 	if err := read(&c, lookup); err != nil {
 		return Config{}, err
 	}
-	return c, nil
+	return c, c.checkBucket()
 }
 
 // ClientFromEnv reads a Client through lookup, by the rules of [FromEnv].
@@ -105,7 +109,7 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	return nil
+	return c.checkBucket()
 }
 
 // Environ looks variables up in the process's environment.

@@ -127,10 +127,10 @@ func (f field) check() error {
 	return nil
 }
 
-// refuse words what is wrong with a value; a password inside of a URL is left out too, and so is what may be a key in the
-// place of a key's URL.
+// refuse words what is wrong with a value; a password inside of a URL is left out too, and so is what may hold a
+// key in the wrong place.
 func (f field) refuse(text, want string) error {
-	if f.Secret || f.rule == "kek" {
+	if f.Secret || f.rule == "kek" || f.rule == "bucket" {
 		return fmt.Errorf("%s: the value (not shown) is not accepted: want %s", f.Name, want)
 	}
 	if u, err := url.Parse(text); err == nil && u.User != nil {

@@ -31,6 +31,7 @@ var rules = map[string]rule{
 	"url":    {isURL, "http:// or https:// with a host, an optional port and nothing after it"},
 	"base":   {isBase, "http:// or https:// with a host, an optional port and an optional path, without user, query and fragment"},
 	"kek":    {isKEK, "file:// and the absolute path of a file"},
+	"bucket": {isBucket, "s3://bucket/prefix with, each if needed, ?endpoint=http(s)://host:port&region=us-east-1&path_style=true; keys have variables of their own"},
 	"list":   {isPrintable, "names, addresses and CIDRs in ASCII, separated by commas"},
 	"level":  oneOf("debug", "info", "warn", "error"),
 	"format": oneOf("text", "json"),
